@@ -5,7 +5,7 @@
 //
 //     bare-loop FRAMES SECONDS PART...
 //
-// FRAMES at 48 kHz a cycle; each PART of it (0 to 1) is tried for so many seconds, a second of each in turn.
+// FRAMES at 48 kHz a cycle; each PART of it (0 to 1) is tried for SECONDS, a second of each in turn.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>

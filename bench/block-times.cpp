@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long each block takes that the engine alone computes, in real time, in cycles of one block of 64 frames at 48
-// kHz: what PipeWire's data loop would wait for. Groups of synths play one behind the other. See usage().
+// kHz: what PipeWire's data loop would wait for. Groups of synths play one after the other. See usage().
 #include "cycle-times.hpp"
 #include "stage.hpp"
 
@@ -97,7 +97,7 @@ Options options_from(int count, char** args) {
     return found;
 }
 
-/// The groups of a graph, one behind the other.
+/// The groups of a graph, one after the other.
 class Graph {
 public:
     /// The policy must live longer.
@@ -141,9 +141,9 @@ private:
 
 /// How often the process's threads have given up a processor or lost it.
 struct Switches {
-    explicit Switches(int who) {
+    explicit Switches(int thread) {
         rusage used;
-        getrusage(who, &used);
+        getrusage(thread, &used);
         count = used.ru_nvcsw;
         lost = used.ru_nivcsw;
     }

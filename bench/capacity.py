@@ -27,7 +27,7 @@ def late_cycles(text, quantum, last):
 
 
 def missed(stand, quantum, voices, seconds, settle, churn=False):
-    """Missed cycles of a Stand (not yet entered) with so many default voices. With `churn`, voices start and others
+    """Missed cycles of a Stand (not yet entered) with that many default voices. With `churn`, voices start and others
     end all the while, 200 a second of each. Raises one of OVERLOADED when the server doesn't even answer."""
     with stand, stand.running(quantum):
         stand.play(voices)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads save in a daemon as a desktop runs it: its data loop and the helpers SCHED_RR. The load, which is
-the walks' part of the cycles' time, of so many default voices, with 1 thread and with more; or with --most how many
+the walks' part of the cycles' time, of some default voices, with 1 thread and with more; or with --most how many
 voices play with hardly a cycle that is cut. The servers alternate, so that a busy machine falls on all alike. Progress
 goes to standard error, a Markdown table to standard output."""
 import argparse
@@ -31,7 +31,7 @@ RATE = 48000
 GROUPS = 500_000  # their IDs begin here
 SETTLE, SAMPLES, INTERVAL = 3, 8, 0.4  # s; of the load; s between them
 WHOLE = 4  # s, of whose cycles …
-FEW_CUTS = 0.01  # … so many may be cut, as by what else the machine does
+FEW_CUTS = 0.01  # … this part may be cut, as by what else the machine does
 
 
 def hurry(pid):
@@ -57,7 +57,7 @@ class Player:
         self.voices = 0
 
     def play(self, voices, groups=False):
-        """More voices, until there are so many, in a group each if `groups`; then waits for a while."""
+        """More voices, until there are that many, in a group each if `groups`; then waits for a while."""
         for number in range(self.voices, voices):
             group = GROUPS + number if groups else 0
             if groups:
@@ -108,7 +108,7 @@ def loads(threads, options):
 
 
 def sustains(threads, options, voices):
-    """Whether so many voices play for some seconds with hardly a cut."""
+    """Whether that many voices play for some seconds with hardly a cut."""
     try:
         with player(threads, options) as ours:
             ours.play(voices, options.groups)

@@ -51,7 +51,7 @@ public:
         ids_[leaving] = ids_.back();
         ids_.pop_back();
     }
-    /// What that and the cycles behind it take, ns of processor time.
+    /// What that and the cycles after it take, ns of processor time.
     int64_t play(bool edited) {
         const int64_t began = now(CLOCK_THREAD_CPUTIME_ID);
         if (edited)
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
                 engine.sums[edited].rows.push_back(double(nsec) / in_a_row);
             }
     };
-    // Behind edits, batches are put together again for a while: so what doesn't change comes first.
+    // After edits, batches are put together again for a while: so what doesn't change comes first.
     play(false, std::max(in_a_row, edits / 10));
     play(true, edits);
     for (const Engine& engine : engines)

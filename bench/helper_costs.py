@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads cost where they bring nothing, or are asked for the first time.
 
-  activation  a second group of jobs waits for a first one (bench/activation.cpp): ns a job, for groups of 64, 256 and
-              1024, of jobs that do nothing and of such that take some 200 ns
+  activation  a second group of tasks waits for a first one (bench/activation.cpp): ns a task, for groups of 64, 256 and
+              1024, of tasks that do nothing and of such that take some 200 ns
   edits       what planning costs for one new synth among 1000, one being freed (bench/edit-times.cpp): ns of the data
               loop's processor time; and instructions of StrandPlan::make() and how often it is called, by callgrind
   small       a small piece, 100 light synths at the pace of real time: instructions of the data loop and context
@@ -72,16 +72,16 @@ class Costs:
         self.programs = options.build.resolve() / "bench"
 
     def activation(self):
-        yield "| jobs | in a group | without gates, ns a job | with gates | the helper did | with gates, it did |"
+        yield "| tasks | in a group | without gates, ns a task | with gates | the helper did | with gates, it did |"
         yield "|---|---|---|---|---|---|"
         for steps in STEPS:
-            say(f"activation: jobs of {steps} steps")
+            say(f"activation: tasks of {steps} steps")
             text = output([self.programs / "activation", self.options.rounds, steps, *SIZES], self.priority)
             for found in re.finditer(r"2 groups of (\d+): without gates (\d+) ns, (\d+) % by the helper; "
                                      r"with gates (\d+) ns, (\d+) %", text):
-                jobs, free, free_share, gated, gated_share = map(int, found.groups())
-                yield (f"| {f'{steps} ns' if steps else 'trivial'} | {jobs} | {free / jobs / 2:.1f} "
-                       f"| {gated / jobs / 2:.1f} | {free_share} % | {gated_share} % |")
+                tasks, free, free_share, gated, gated_share = map(int, found.groups())
+                yield (f"| {f'{steps} ns' if steps else 'trivial'} | {tasks} | {free / tasks / 2:.1f} "
+                       f"| {gated / tasks / 2:.1f} | {free_share} % | {gated_share} % |")
 
     def edits(self):
         say(f"edits: {self.options.edits}")

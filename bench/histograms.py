@@ -111,7 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", action="append", choices=CASES, help="one of the cases (default: all)")
     parser.add_argument("--cycles", type=int, default=50000, help="blocks of each (default: 50000)")
-    parser.add_argument("--runs", type=int, default=5, help="in so many parts (default: 5)")
+    parser.add_argument("--runs", type=int, default=5, help="how many parts they are in (default: 5)")
     parser.add_argument("--threads", type=int, nargs="+", default=[2], help="beside 1 (default: 2)")
     parser.add_argument("--svg", type=Path, help="where to draw the histograms")
     parser.add_argument("--no-priority", action="store_true", help="no thread is SCHED_FIFO")

@@ -27,7 +27,7 @@ struct Case {
 constexpr int many = 100'000;
 constexpr size_t packet = 65000, huge = 4'000'000; ///< bytes of a datagram, and of a packet by TCP
 
-/// `values` again and again, so that the message has at most so many bytes.
+/// `values` again and again, so that the message has at most that many bytes.
 std::vector<OscArg> filled(std::vector<OscArg> args, const std::vector<OscArg>& values, size_t bytes) {
     const size_t each = values.size() * 5; // with the tag
     for (size_t used = 64; used + each <= bytes; used += each)

@@ -19,7 +19,7 @@ from bench.contenders import NODES, POOL_KIB  # noqa: E402
 from bench.offline import render  # noqa: E402
 from tests.lib.scsynth import score_bytes  # noqa: E402
 
-SECONDS = {"2000 default voices": 10, "256 default voices": 60, "16 tracks, their reverbs behind them": 60,
+SECONDS = {"2000 default voices": 10, "256 default voices": 60, "16 tracks, their reverbs after them": 60,
            "16 tracks, each with its reverb": 60, "128 tracks of 16 voices, each with its reverb": 10,
            "256 bells of plugins' units, and a reverb": 60, "the piece of bench/offline.py": 60}
 
@@ -34,8 +34,8 @@ def steady(voices):
 
 
 def tracks(count, each, together=False):
-    """So many tracks of so many voices, each played to a reverb through buses of its own. `together`: all reverbs are
-    behind all voices."""
+    """Tracks of that many voices, each played to a reverb through buses of its own. `together`: all reverbs are
+    after all voices."""
     names = (ROOT / "tests/oracle/synthdefs/default.scsyndef", ROOT / "examples/synthdefs/piece_reverb.scsyndef")
     voices = [("/s_new", "default", 1000 + i, 1, 100 + i // each, "freq", 100.0 + 960.0 * i / (count * each), "amp",
                voice_scores.AMP, "out", 16 + i // each * 2) for i in range(count * each)]
@@ -58,7 +58,7 @@ def bells(count):
 def scores(folder):
     """{name: bytes of a score}"""
     events = {"2000 default voices": steady(2000), "256 default voices": steady(256),
-              "16 tracks, their reverbs behind them": tracks(16, 4, True),
+              "16 tracks, their reverbs after them": tracks(16, 4, True),
               "16 tracks, each with its reverb": tracks(16, 4),
               "128 tracks of 16 voices, each with its reverb": tracks(128, 16),
               "256 bells of plugins' units, and a reverb": bells(256),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parallel groups: what more threads save supernova, and what they save us where nobody has asked for parallelism. The
 cases are those of chapter 5 of the supernova thesis (Blechmann 2011): light synths (a sine) to separate buses and to
-one, heavy ones (128 sines), and two parallel groups one behind the other; and the piece of bench/offline.py, in which
+one, heavy ones (128 sines), and two parallel groups one after the other; and the piece of bench/offline.py, in which
 no group is parallel. For supernova the groups are parallel (/p_new), for scsynth and us they are ordinary ones.
 
 Offline renderings of everybody in turn, so that a busy machine falls on all alike: time and processor time for a second
@@ -71,7 +71,7 @@ class Player:
     new_group: str
     options: tuple
     processes: int = 1
-    longer: int = 1  # it renders so many times the case's seconds, as it would be done too soon to tell
+    longer: int = 1  # it renders the case's seconds this many times, as it would be done too soon to tell
 
     def _start(self, score, output):
         command = [self.program, "-N", score, "_", output, str(RATE), "WAV", "float", "-o", "2", "-i", "0", "-D", "0",

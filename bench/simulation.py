@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much faster more threads than this machine has would be: what each turn of a piece takes is measured (one thread,
-bench/job-costs.cpp), who depends on whom is read from the buses, and what docs/parallel.md says of strands, gates and
+bench/item-costs.cpp), who depends on whom is read from the buses, and what docs/parallel.md says of strands, gates and
 pipelines of blocks is simulated. The critical path of a piece is the chain of turns that depend on each other and take
 longest: no number of threads makes a block shorter than that.
 
@@ -9,7 +9,7 @@ longest: no number of threads makes a block shorter than that.
   several blocks  a pipeline of as many stages as threads: cycles of --blocks blocks
 
 Left out: what caches, memory and clocks of more cores do; the wake-up at the begin of a cycle; random numbers and done
-actions; that a strand pays only if hand-over takes less than it; most_jobs. What one core has written, another one sees
+actions; that a strand pays only if hand-over takes less than it; most_planned. What one core has written, another one sees
 after --handover ns.
 
 Progress goes to standard error, a Markdown table to standard output, the picture to --svg."""
@@ -32,7 +32,7 @@ from bench.pargroups import CASES, SERIAL  # noqa: E402
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 SHOWN = (2, 4, 8, 16, 64)
 OUTPUTS = 2               # buses that are never a strand's alone
-SETTLED, KEPT = 12, 4     # blocks until the walk's share of the jobs has settled; of which the last ones count
+SETTLED, KEPT = 12, 4     # blocks until the walk's share of the items has settled; of which the last ones count
 POLL = 200                # ns until a simulated thread without work looks again
 FILES = {"default": "tests/oracle/synthdefs/default", "piece_reverb": "examples/synthdefs/piece_reverb",
          "bench_light": "bench/synthdefs/bench_light", "bench_heavy": "bench/synthdefs/bench_heavy"}
@@ -45,7 +45,7 @@ PIECES = {
     "16 heavy, one bus": lambda: CASES["16 heavy, one bus"].events(SERIAL, 1, None),
     "2000 default voices": lambda: steady(2000),
     "80 tracks, a reverb each": lambda: tracks(80, 16),
-    "16 tracks, reverbs behind": lambda: tracks(16, 4, True),
+    "16 tracks, reverbs after": lambda: tracks(16, 4, True),
 }
 
 
@@ -70,7 +70,7 @@ class Strand:
 # ---- what is played
 
 def graph(events):
-    """(lines for job-costs, the synths in their order: (name, controls)) of a score in which all begins at 0."""
+    """(lines for item-costs, the synths in their order: (name, controls)) of a score in which all begins at 0."""
     groups, lines = {0: []}, [f"def {ROOT / file}.scsyndef" for file in FILES.values()]
     order = []
     for _, *messages in events:
@@ -99,7 +99,7 @@ def measured(program, lines, synths, cycles):
     done = subprocess.run([program, str(cycles)], input="\n".join(lines), capture_output=True, text=True, timeout=120,
                           check=False)
     if done.returncode:
-        raise RuntimeError(f"job-costs ended with {done.returncode}: {done.stderr}")
+        raise RuntimeError(f"item-costs ended with {done.returncode}: {done.stderr}")
     walk, *rows = done.stdout.splitlines()
     turns, place = [], 0
     for row in rows:
@@ -254,7 +254,7 @@ def one_block(all_strands, threads, visit, costs):
 # ---- several blocks
 
 def stages(nsec, most):
-    """ns of each of at most so many stages of neighbouring turns, the longest being as short as it can be."""
+    """ns of each of at most that many stages of neighbouring turns, the longest being as short as it can be."""
     def cut(limit):
         parts = [0.0]
         for each in nsec:
@@ -270,7 +270,7 @@ def stages(nsec, most):
 
 
 def several_blocks(nsec, threads, blocks, costs):
-    """ns of a block of so many that are computed at once, from those of its turns."""
+    """ns of a block of those that are computed at once, from those of its turns."""
     parts = stages(nsec, threads)
     ends = [0.0] * len(parts)
     for _ in range(blocks):
@@ -308,7 +308,7 @@ def main():
     parser.add_argument("--svg", type=Path, help="where to draw it")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="(default: build)")
     options = parser.parse_args()
-    program = options.build.resolve() / "bench/job-costs"
+    program = options.build.resolve() / "bench/item-costs"
     if not program.exists():
         sys.exit(f"{program} is not there: tools/build {options.build} -Dtests=true")
     costs = Costs(options.handover, options.write)

@@ -29,7 +29,7 @@ inline int64_t now(clockid_t clock = CLOCK_MONOTONIC) {
     return t.tv_sec * second + t.tv_nsec;
 }
 
-/// So many steps that wait for each other, of about a nanosecond. The result has to be used.
+/// That many steps that wait for each other, of about a nanosecond. The result has to be used.
 inline uint64_t steps(uint64_t from, int64_t count) {
     for (; count > 0; --count)
         from = from * 6364136223846793005u + 1442695040888963407u;

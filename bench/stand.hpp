@@ -246,7 +246,7 @@ public:
         for (double left = seconds; left > 0; left -= frames_ / rate)
             cycle(limited);
     }
-    /// For so long by the clock.
+    /// For that long by the clock.
     void wait(double seconds, bool limited) {
         for (const int64_t end = now_nsec(CLOCK_MONOTONIC) + int64_t(seconds * second);
              now_nsec(CLOCK_MONOTONIC) < end;)

@@ -12,7 +12,7 @@ class Cell:
 
 @dataclass
 class Target:
-    """What one contender is to reach: at least so many times better, or at most such a value."""
+    """What one contender is to reach: at least that many times better, or at most this value."""
     contender: str
     times: float | None = None
     value: float | None = None

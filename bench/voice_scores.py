@@ -28,7 +28,7 @@ def steady(name, voices):
 
 
 def notes(number, blocks):
-    """That many notes of the default synth, eight a block, each freed after so many blocks."""
+    """That many notes of the default synth, eight a block, each freed after some blocks."""
     events = [(0, _definition("default"))]
     for first in range(0, number, _NOTES_A_BLOCK):
         start = 1 + first // _NOTES_A_BLOCK
@@ -71,7 +71,7 @@ def corpus_synthdefs(folder):
 
 
 def corpus(paths, seconds, a_second=60):
-    """These SynthDefs played over each other: so many notes a second, of 2 s each. As SuperDirt does, its notes have
+    """These SynthDefs played over each other: some notes a second, of 2 s each. As SuperDirt does, its notes have
     groups of their own, which its SynthDefs free."""
     events = [(0, ("/d_recv", path.read_bytes())) for path in paths]
     chance = random.Random(1)

@@ -285,7 +285,7 @@ def parse():
     parser.add_argument("--seconds", type=float, help="a window's length (default: 3; quick: 1)")
     parser.add_argument("--settle", type=float, default=1.5, metavar="SECONDS",
                         help="before each window; the default synth sweeps for 1 s (default: 1.5)")
-    parser.add_argument("--tries", type=int, help="at so many voices, one of which must be without a late cycle "
+    parser.add_argument("--tries", type=int, help="at each number of voices, one of which must be without a late cycle "
                                                   "(default: 3; quick: 2)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="(default: build)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.json", help="all figures")

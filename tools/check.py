@@ -123,7 +123,7 @@ class Check:
 
     def pytest(self, name, *paths, env=None, spread="loadfile", timed=False, within=()):
         """Run tests on all processors: files of tests beside each other (spread "loadfile"), or single tests ("load"); or
-        one after the other (None). `timed`: they listen for gaps in sound, or wait so long for something; the few that
+        one after the other (None). `timed`: they listen for gaps in sound, or wait for something, but no longer; the few that
         fail on a machine that is busy with others are run again by themselves, and the end of the run names them. `within`:
         the words of a command that runs them."""
         # One more than there are processors, as these tests often wait.

@@ -25,7 +25,7 @@ def unpack(packed, folder):
 
 
 def pack(folder, packed, most=MOST_BYTES):
-    """Put the inputs of a folder into a zip file of at most so many bytes, the shortest first. Returns how many."""
+    """Put the inputs of a folder into a zip file of at most that many bytes, the shortest first. Returns how many."""
     inputs = sorted({path.read_bytes() for path in folder.iterdir() if path.is_file()}, key=lambda each: (len(each), each))
     packed.parent.mkdir(exist_ok=True)
     count = len(inputs)

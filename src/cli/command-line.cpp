@@ -57,7 +57,7 @@ std::optional<int> whole(const std::string& text) {
     return int(value);
 }
 
-/// A number behind an option that may have what the setting may have.
+/// A number after an option that may have what the setting may have.
 Result<int> number(char letter, const std::string& text, const Setting& setting) {
     const auto value = whole(text);
     if (!value || !allows(setting, *value))
@@ -339,7 +339,8 @@ private:
             if (udp_ < 0 && tcp_ < 0 && has("scsynth.bindings"))
                 udp_ = 0; // any free one: an instrument needs no client that knows it
             if (udp_ < 0 && tcp_ < 0)
-                return Error{"-u or -t: expected one of them with a port, or -N, or --bind"};
+                return Error{
+                    "-u or -t: expected one of them with a port, as in pw-scsynth -u 57110; or -N, or --bind keys"};
             if (udp_ >= 0 && tcp_ >= 0 && udp_ != tcp_)
                 return Error{"-t: UDP and TCP have one port here; give both the same one, or only one of them"};
             line_.port = udp_ >= 0 ? udp_ : tcp_;

@@ -45,7 +45,7 @@ struct CommandLine {
     std::vector<std::string> warnings;    ///< options that do nothing here, one sentence each
 };
 
-/// Reads the arguments behind the program's name as scsynth does: an option is one letter, its values follow as
+/// Reads the arguments after the program's name as scsynth does: an option is one letter, its values follow as
 /// arguments of their own. Of an option given twice the last one counts. A number may be written as sclang writes a
 /// float ("4096.0"). -H takes one value ("sink:source", one name for both, or the server's own) or two (scsynth's input
 /// and output).

@@ -9,7 +9,7 @@
 
 namespace scs::cli {
 
-/// The servers that the PipeWire daemon has, a line each with how to ask it, `command` being the word behind
+/// The servers that the PipeWire daemon has, a line each with how to ask it, `command` being the word after
 /// pw-scsynth; empty if there is none, or no daemon.
 std::string list_servers(const std::string& command);
 

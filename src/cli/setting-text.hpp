@@ -11,7 +11,7 @@ namespace scs::cli {
 enum class Whose { node, program };
 
 /// A setting's default for documents: "1024", "true", "SuperCollider's own". `bound` belongs to settings that nobody
-/// has changed. A switch behind an option is 0 or 1 for the program. [any but rt]
+/// has changed. A switch after an option is 0 or 1 for the program. [any but rt]
 std::string default_text(const spa::BoundSetting& bound, Whose whose);
 
 /// Whether the program has a default: not for the port, which -u or -t must give.

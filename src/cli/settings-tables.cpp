@@ -74,7 +74,7 @@ std::string manual_text(std::string text) {
     }
 }
 
-/// "(1024; 1 to 65536, rounded up to a power of two)" is put behind the first sentence's words.
+/// "(1024; 1 to 65536, rounded up to a power of two)" is put after the first sentence's words.
 std::string manual_item(const Setting& setting, std::string facts, const std::string& range) {
     if (!range.empty())
         facts += (facts.empty() ? "" : "; ") + (*setting.choices ? "one of " + range : range);

@@ -24,7 +24,7 @@ void look_up(Function& function, const char* name) {
     function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// The name of a loop that was acquired, which stands behind what older headers show of it.
+/// The name of a loop that was acquired, which stands after what older headers show of it.
 template <class Loop>
 const char* name_of(const Loop& loop) {
     if constexpr (requires { loop.name; })

@@ -183,7 +183,7 @@ void warn_of_missing_node(Engine& engine) noexcept {
     engine.outbox().complain(text);
 }
 
-/// An action, a target and the nodes that go there, one behind the other. Place::node is the last that was moved.
+/// An action, a target and the nodes that go there, one after the other. Place::node is the last that was moved.
 Status n_order(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     const int32_t number = args.get_int();

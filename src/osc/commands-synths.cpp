@@ -89,7 +89,7 @@ void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {
         reply.add(int32_t(control.index));
 }
 
-/// Begins the reply about a synth's controls in the first call, with Place::args behind the synth's ID and Place::end
+/// Begins the reply about a synth's controls in the first call, with Place::args after the synth's ID and Place::end
 /// set. Returns the synth in each call.
 NodeArg begin_values(OscCommand& command, Engine& engine, const char* address) noexcept {
     ArgReader args = command.args();

@@ -88,11 +88,11 @@ private:
         std::vector<ReplyArg> page(head, int32_t(0));
         std::deque<std::string> names; // what the page points to stays where it is
         size_t bytes = 0;
-        const bool more = trace_->read([&](size_t who, const TraceRecord& record) {
+        const bool more = trace_->read([&](size_t thread, const TraceRecord& record) {
             if (bytes > most_page_bytes)
                 return false;
             bytes += record_bytes + record.text().size();
-            page.insert(page.end(), {std::string_view(kinds[size_t(record.kind)]), int32_t(who),
+            page.insert(page.end(), {std::string_view(kinds[size_t(record.kind)]), int32_t(thread),
                                      double(record.began - trace_->reads_from()), as_int(record.nsec), record.count});
             if (record.kind == TraceKind::job)
                 page.emplace_back(std::string_view(names.emplace_back(record.text())));

@@ -60,8 +60,8 @@ int stat_globbed(const char* path, struct stat* found) {
     return fd.get() < 0 ? -1 : ::fstat(fd.get(), found);
 }
 
-/// Paths that match, sorted. A pattern like "*/../*/../*" may match without end, so only so many entries of folders are
-/// looked at: glob() calls itself for each folder in the pattern.
+/// Paths that match, sorted. A pattern like "*/../*/../*" may match without end, so only a number of entries of folders
+/// are looked at: glob() calls itself for each folder in the pattern.
 std::vector<std::string> matching_paths(const std::string& pattern, Files& files) {
     std::vector<std::string> paths;
     if (pattern.size() >= PATH_MAX)

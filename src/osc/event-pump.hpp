@@ -33,7 +33,7 @@ public:
     virtual void piece(std::string_view text) = 0;
     /// As print() about a client's mistake, of which there may be too many for a log.
     virtual void complain(std::string_view line) { print(line); }
-    /// A bundle came so long after its time.
+    /// A bundle came that long after its time.
     virtual void late(double seconds) = 0;
     /// A packet that a plugin's command asks to be performed, as if it had come from `from`. Offline only.
     virtual void completion(std::span<const std::byte>, const Endpoint&) {}

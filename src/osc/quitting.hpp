@@ -10,7 +10,7 @@
 
 namespace scs::osc {
 
-/// What follows a /quit. Its /done is the last that a client hears. Clients send more right behind the /quit: sclang a
+/// What follows a /quit. Its /done is the last that a client hears. Clients send more right after the /quit: sclang a
 /// /sync, which is answered before the /done if it has come within 100 ms, and messages to its nodes, which are gone,
 /// so no failure is told from then on. After a second /quit within a second nothing is answered for a second, not even
 /// by a server that stays: sclang, about to boot one, tells whatever answers to quit, again and again. [osc]

@@ -21,7 +21,7 @@ constexpr size_t head_bytes = 4;
 constexpr size_t piece_bytes = 32768; ///< read at once, so that one client doesn't keep the others waiting
 constexpr int events_a_turn = 64;
 constexpr uint64_t listener_id = 0, local_listener_id = ~uint64_t(0);
-// As in scsynth: so long a password, so many tries, with a pause after each that is wrong.
+// As in scsynth: the longest password, the most tries, with a pause after each that is wrong.
 constexpr size_t max_password = 32;
 constexpr int most_tries = 4;
 

@@ -206,7 +206,7 @@ TEST_CASE("a large tree is told in pages, each no longer than a datagram and of 
     }
 }
 
-TEST_CASE("nodes that go between two pages are passed over, and nothing behind them is lost") {
+TEST_CASE("nodes that go between two pages are passed over, and nothing after them is lost") {
     CommandBench bench;
     define(bench, "one");
     bench("/g_new", 10, 1, 0, 11, 1, 0);

@@ -276,7 +276,7 @@ TEST_CASE("quit frees everything, and ends the server if it may") {
     }
 }
 
-TEST_CASE("what comes right behind a /quit is answered before the end") {
+TEST_CASE("what comes right after a /quit is answered before the end") {
     Rig rig;
     Client client(rig);
     client.send("/quit");

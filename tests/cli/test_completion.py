@@ -13,7 +13,7 @@ COMPLETION = ROOT / "completions/pw-scsynth"
 
 
 def completed(*words, folder=None):
-    """What bash would offer for the last of the words behind the program's name."""
+    """What bash would offer for the last of the words after the program's name."""
     words = ["pw-scsynth", *words]
     script = f"""compopt() {{ :; }}
         . {shlex.quote(str(COMPLETION))}

@@ -29,6 +29,13 @@ def test_play_at_no_port(arguments):
     assert "1 to 65535" in said("examples/play.py", *arguments, status=2)
 
 
+@pytest.mark.parametrize("arguments", [("--alive",), ("--live", "--loud")], ids=" ".join)
+def test_demo_with_other_arguments(arguments):
+    done = subprocess.run(["./demo", *arguments], cwd=ROOT, text=True, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "./demo --live" in done.stdout
+
+
 def test_demo_without_a_daemon(session, tmp_path):
     env = session.env | {"PIPEWIRE_RUNTIME_DIR": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
     line = said("-m", "examples.demo", "--live", status=1, env=env)

@@ -87,7 +87,7 @@ class Ear:
         return table
 
     def wait(self, seconds):
-        """What is heard from now on for so long."""
+        """What is heard from now on, for some seconds."""
         start = time.time()
         wait_for(lambda: len(heard := self.heard()) and heard[-1, 0] >= start + seconds, f"{seconds} s of sound")
         table = self.heard()

@@ -41,7 +41,7 @@ class Relay:
         return self._child.returncode
 
     def _pass_on(self, seconds):
-        """Wait so long for packets; whether there were any."""
+        """Wait that long for packets; whether there were any."""
         found = self._selector.select(seconds)
         for key, _ in found:
             if key.data is None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What ours answers to the cases of differences.py, in answers.txt: names of cases, then the messages that come back, and
-behind a line "state" those that its probes bring. `python3 -m tests.differential.answers` writes the file anew from the
+after a line "state" those that its probes bring. `python3 -m tests.differential.answers` writes the file anew from the
 present build: read what has changed."""
 from pathlib import Path
 

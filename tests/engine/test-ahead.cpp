@@ -220,7 +220,7 @@ TEST_CASE("lone voices are computed ahead, too") {
     check_same(play, {2, 3});
 }
 
-TEST_CASE("what is behind synths of plugins' units is computed ahead") {
+TEST_CASE("what comes after synths of plugins' units is computed ahead") {
     const Helped helped;
     for (const bool reads : {false, true}) {
         CAPTURE(reads);
@@ -415,7 +415,7 @@ TEST_CASE("what reads waits for who writes in a block in which nodes are new, to
     CHECK(left(3) == alone);
 }
 
-TEST_CASE("voices and their effects are computed one behind the other, whatever changes between calm blocks") {
+TEST_CASE("voices and their effects are computed one after the other, whatever changes between calm blocks") {
     const Helped helped;
     const auto play = [](int threads, unsigned seed) {
         Player f(with(threads, threads > 1), seed, 0, 12);
@@ -505,7 +505,7 @@ TEST_CASE("noise is computed ahead, from where the generator will be") {
         const uint64_t before = f.computed_ahead();
         if (threads > 1)
             CHECK(before > 0); // there is nothing else
-        // Behind this one nobody knows where it is.
+        // After this one it isn't known where it is.
         f.voice("steps", 2000, AddAction::after, 1020);
         f.go(100);
         tree.runs().set_run(*tree.find_synth(2000), false);

@@ -417,7 +417,7 @@ TEST_CASE("what would reach into another block is computed block by block") {
                  for (int id = 1041; id < 1050; ++id)
                      add(f, "sends", id, 0, 4);
              }},
-        {.name = "a bus that is written behind who listens to it",
+        {.name = "a bus that is written after what listens to it",
          .make =
              [](LongPlayer& f) {
                  for (int id = 1000; id < 1016; ++id)

@@ -68,7 +68,7 @@ TEST_CASE("what a synth costs is followed, however little there is to do") {
         Settings settings;
         settings.native_ugens = native;
         Timed t(settings);
-        t.each_look = 1000; // so long each turn seems to take that is measured
+        t.each_look = 1000; // what each turn seems to take that is measured
         t.play(*t.sine, 1000);
         for (int i = 0; i < 100; ++i)
             (void)t.cycle();

@@ -124,6 +124,16 @@ TEST_CASE("where units may take long the deadline is asked after each of them") 
     CHECK(some < all);
 }
 
+TEST_CASE("where units may take long voices of long blocks aren't batched, as all lanes are computed at once") {
+    for (const int frames : {64, 256, 512}) {
+        CAPTURE(frames);
+        Settings settings;
+        settings.block_size = frames;
+        Fixture f(settings);
+        CHECK(f.define(drawing(1))->code->batchable == (frames <= 256));
+    }
+}
+
 TEST_CASE("units that ask each other too deep stay the plugins'") {
     Fixture f;
     CHECK(f.define(doubled(63))->code);

@@ -416,7 +416,7 @@ TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the 
 }
 
 TEST_CASE("a unit may write what its plugin didn't register") {
-    // PV_SpectralEnhance writes a flag 17 bytes behind: sc3-plugins register it as a plain Unit.
+    // PV_SpectralEnhance writes a flag 17 bytes after its memory: sc3-plugins register it as a plain Unit.
     Fixture f;
     SynthDef def;
     def.name = "enhanced";

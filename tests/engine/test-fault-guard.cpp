@@ -59,7 +59,7 @@ volatile int beyond = 32;
 void smash_stack(::Unit*, int) {
     volatile char room[16];
     volatile char* at = room;
-    asm("" : "+r"(at)); // or the compiler would leave out what lies behind the array
+    asm("" : "+r"(at)); // or the compiler would leave out what lies after the array
     for (int i = 0; i < beyond; ++i)
         at[i] = 1;
 }
@@ -214,7 +214,7 @@ TEST_CASE("a UGen that reads where nothing is loses its synth, and the others pl
         f.pump();
         f.nodes.clear();
         CHECK(f.sine_plays());
-        std::string ended; // what crashed goes at once, what may be many comes behind the block
+        std::string ended; // what crashed goes at once, what may be many comes after the block
         for (const NodeEvent& event : f.nodes)
             if (event.change == NodeChange::end)
                 ended += std::to_string(event.id) + " ";

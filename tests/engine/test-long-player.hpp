@@ -20,7 +20,7 @@ constexpr int seen_buses = 8;
 /// Plays in cycles of several blocks.
 struct LongPlayer : Player {
     using Player::Player;
-    /// So many cycles; before some of them something happens.
+    /// That many cycles; before some of them something happens.
     Played play_cycles(int cycles, size_t count) {
         for (int i = 0; i < cycles; ++i) {
             if (pick(3) == 0)

@@ -223,7 +223,7 @@ inline const Kind kinds[] = {
     {.name = "plugin-listens", .plugin = true, .listens = true},
     {.name = "plugin-moved", .out = "OffsetOut", .plugin = true, .loud = true},
     {.name = "writes", .done = 0, .writes = true},
-    // Nothing behind these is computed ahead.
+    // Nothing after these is computed ahead.
     {.name = "asked", .asked = true},
     {.name = "before", .done = 3},
     {.name = "after", .done = 4},
@@ -265,8 +265,8 @@ inline bool same(const Played& a, const Played& b) {
                       [](const NodeEvent& x, const NodeEvent& y) { return members(x) == members(y); });
 }
 
-/// Plays what a seed says. `barriers`: one in so many new voices reaches beyond itself; 0: none. `buses`: how many are
-/// played to; 0: two, most voices to one.
+/// Plays what a seed says. `barriers`: one in that many new voices reaches beyond itself; 0: none. `buses`: how many
+/// are played to; 0: two, most voices to one.
 struct Player : Fixture {
     Player(const Settings& settings, unsigned seed, int one_in, int spread = 0,
            std::shared_ptr<HelperPool> helpers = {})
@@ -408,7 +408,7 @@ struct Player : Fixture {
     Played played;
 };
 
-/// play(threads) sounds, and gives the same with one thread and with so many.
+/// play(threads) sounds, and gives the same with one thread and with that many.
 template <class Play>
 void check_same(const Play& play, std::initializer_list<int> threads) {
     const Played alone = play(1);

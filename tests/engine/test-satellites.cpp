@@ -11,7 +11,7 @@ using namespace scs::test;
 
 namespace {
 
-/// 1 [10 11 2(20) 12 13] 3 [30 4 [40 5 41]]: 2 and 4 with satellites in front and behind, 5 is one of 4 and has its
+/// 1 [10 11 2(20) 12 13] 3 [30 4 [40 5 41]]: 2 and 4 with satellites before and after them, 5 is one of 4 and has its
 /// own.
 struct Clusters : SatelliteFixture {
     Clusters() {
@@ -275,13 +275,13 @@ TEST_CASE("a synth that is freed first takes its satellites with it before the n
 TEST_CASE("done actions: a satellite's only neighbour is its reference, and it is nobody's") {
     struct Case {
         int action;
-        int32_t beside; // the acting synth is a satellite of this one, or comes behind 3 …
+        int32_t beside; // the acting synth is a satellite of this one, or comes after 3 …
         AddAction as;
         const char* expected;
     };
     constexpr AddAction front = AddAction::preceding, behind = AddAction::succeeding, plain = AddAction::after;
     const Case cases[] = {
-        // of a satellite behind its reference
+        // of a satellite after its reference
         {1, 4, behind, "1 10 11 2(20) 12 13 3 30 4 40 5 41 99': 12"},
         {2, 4, behind, "1 10 11 2(20) 12 13 3 30 4 40 5 41: 12"},
         {3, 4, behind, "1 10 11 2(20) 12 13 3: 7"},
@@ -307,7 +307,7 @@ TEST_CASE("done actions: a satellite's only neighbour is its reference, and it i
         {10, 4, front, "1 10 11 2(20) 12 13 3 30 4' 40 5 41: 7"},
         {12, 2, front, "1 10 11 2() 12 13 3 30 4 40 5 41: 11"},
         {13, 2, front, "1 3 30 4 40 5 41: 7"},
-        // of no satellite; what is behind it is a cluster
+        // of no satellite; what comes after it is a cluster
         {4, 3, plain, "1 10 11 2(20) 12 13 3: 7"},
         {8, 1, plain, "1: 1"},
         {6, 1, plain, "1 10 11 2() 12 13 3 30 4 40 5 41: 11"},

@@ -96,7 +96,7 @@ inline SynthDef counting_def() {
     return def;
 }
 
-/// As Tree's functions, with the control that is `offset` behind the first of this name; a name that isn't there has no
+/// As Tree's functions, with the control that is `offset` after the first of this name; a name that isn't there has no
 /// effect.
 inline void set_named(Tree& tree, Synth& synth, std::string_view name, int64_t offset, float value) {
     if (const ControlRange controls = controls_named(synth, name); offset < controls.count)

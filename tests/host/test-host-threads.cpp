@@ -15,7 +15,7 @@ using namespace scs;
 
 namespace {
 
-/// A host's threads, of which so many get a priority.
+/// A host's threads, of which some get a priority.
 struct Utils {
     explicit Utils(int priorities) : left(priorities) {
         spa.iface = {SPA_TYPE_INTERFACE_ThreadUtils, SPA_VERSION_THREAD_UTILS, {&methods, this}};

@@ -32,7 +32,7 @@ uint64_t now_nsec(clockid_t clock) {
     return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
-/// Where a frame is heard that the driver's clock has at `monotonic`, if nothing is behind us.
+/// Where a frame is heard that the driver's clock has at `monotonic`, if nothing comes after us.
 scs::NtpTime heard_at(uint64_t monotonic) {
     const uint64_t nsec = monotonic + now_nsec(CLOCK_REALTIME) - now_nsec(CLOCK_MONOTONIC);
     return scs::ntp_from_unix(int64_t(nsec / 1'000'000'000), uint32_t(nsec % 1'000'000'000));
@@ -195,7 +195,7 @@ TEST_CASE("suspended and started again") {
     CHECK(error_of_sine(node->output(0), 100) < 1e-6);
 }
 
-TEST_CASE("frame 0 is timed by the driver's clock, the wall clock and the latency behind") {
+TEST_CASE("frame 0 is timed by the driver's clock, the wall clock and the latency after us") {
     FakeHost host;
     auto node = host.create({});
     node->link(out, 0);

@@ -175,7 +175,7 @@ TEST_CASE("nodes come and go on one thread while another plays on the other") {
     }
     done = true;
     driver.join();
-    // After so long the phase has drifted, but each sample must still follow from the two before it.
+    // After that long the phase has drifted, but each sample must still follow from the two before it.
     const std::vector<float>& sound = lasting.node->output(0);
     double worst = 0;
     for (size_t i = 2; i < sound.size(); ++i)

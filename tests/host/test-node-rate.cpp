@@ -267,7 +267,7 @@ TEST_CASE("a rate that is kept") {
         p.node->pause();
         CHECK(buffer_rate(p) == 44100);
     }
-    SUBCASE("a rate that is too high for so many ports is not, which is said") {
+    SUBCASE("a rate that is too high for that many ports is not, which is said") {
         Host host(library());
         Playing p(host, {{"scsynth.keep-rate", "true"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}});
         p.node->start();

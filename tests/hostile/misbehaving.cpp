@@ -96,7 +96,7 @@ void do_at_start(::Unit* unit) {
     calc(unit, 1);
 }
 
-/// Overwrites the real-time memory behind the unit.
+/// Overwrites the real-time memory after the unit.
 void construct_scribble(::Unit* unit) {
     unit->mCalcFunc = [](::Unit*, int) {};
     std::memset(unit + 1, 3, 65536);

@@ -16,7 +16,7 @@ volatile int* volatile nowhere = nullptr;
 
 enum class Plant { nothing, crash, endless, blocked };
 std::atomic<Plant> plant{Plant::nothing};
-std::atomic<int> moments{0}; ///< before and behind jobs of helpers
+std::atomic<int> moments{0}; ///< before and after tasks of helpers
 
 void do_planted(HelpPolicy::Moment moment) noexcept {
     if (moment == HelpPolicy::Moment::round) {
@@ -24,7 +24,7 @@ void do_planted(HelpPolicy::Moment moment) noexcept {
         for (const int before = moments; moments == before && std::chrono::steady_clock::now() < end;) {
         }
     }
-    if (moment != HelpPolicy::Moment::job)
+    if (moment != HelpPolicy::Moment::task)
         return;
     ++moments;
     switch (plant.exchange(Plant::nothing)) {

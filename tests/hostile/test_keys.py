@@ -24,7 +24,7 @@ def count(victim, name):
 
 
 def flood(victim, least, *arguments):
-    """Link a program's port for some seconds; at least so many events come."""
+    """Link a program's port for some seconds; at least that many events come."""
     session = victim.session
     before = count(victim, "received")
     keys = session.start([session.build / "tests/hostile/many-keys", *arguments], "many-keys")

@@ -224,15 +224,18 @@ def test_values_without_end(stand, definition, tmp_path):
     client.sync(timeout=10)
 
 
-@pytest.mark.parametrize("stand", [(64, {})], indirect=True)
-def test_one_batch_that_takes_longer_than_a_cycle(stand):
-    """No block is cut, as all of it is computed before the deadline is asked."""
+@pytest.mark.parametrize("stand", [(64, {"native-ugens": "false"})], indirect=True)
+def test_one_synth_that_takes_longer_than_a_cycle(stand):
+    """No block is cut, as there is nothing after it."""
     client = stand.client
-    made = Def("grains")
-    made.out(made.ar("GrainSin", made.ar("Impulse", RATE / 2, 0.0), 100.0, 440.0, 0.0, -1.0, 550.0))
+    made = Def("rooms")
+    sound = made.ar("WhiteNoise")
+    for _ in range(300):
+        left, output = made.ar("GVerb", sound, 10.0, 3.0, 0.5, 0.5, 15.0, 1.0, 0.7, 0.5, 20.0, outputs=2)
+        sound = made.ar("BinaryOpUGen", (left, output), (left, output + 1))
+    made.out(sound)
     client.command("/d_recv", made.bytes())
-    for number in range(16):
-        client.send("/s_new", "grains", 2000 + number, 0, 0)
+    client.send("/s_new", "rooms", 2000, 0, 0)
     wait_for(lambda: int(stand.property("paused")) > 0, "paused synths", timeout=20)
     assert "overload" in stand.session.daemon.output()
     stand.assert_lives()

@@ -259,7 +259,7 @@ PACKETS = {
         evil_synth(one_unit(b"Pitch", 1, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 3e9, 0.0], [1] * 2)), DONE),
     "beats of no features in no time": (
         evil_synth(one_unit(b"BeatTrack2", 1, [0.0, -5.0, -1e9, 0.0, 0.0, -2.0], [1] * 6)), DONE),
-    "a trigger far behind the block": (evil_synth(one_unit(b"T2A", 2, [1.0, 1e6], [2])), DONE),
+    "a trigger far after the block": (evil_synth(one_unit(b"T2A", 2, [1.0, 1e6], [2])), DONE),
     "a trigger far before the block": (evil_synth(one_unit(b"T2A", 2, [1.0, -1e6], [2])), DONE),
     "a line that ends before it begins": (
         evil_synth(one_unit(b"XLine", 2, [1.0, 2.0, -1.0, 0.0], [2])), DONE),

@@ -38,7 +38,7 @@ enum Exit { exit_contained = 50, exit_wrote, exit_beside, exit_no_definition = 9
 constexpr int samples_behind = 3; ///< that there is room for: PV_RecordBuf takes it
 constexpr size_t room_behind = samples_behind * sizeof(float);
 constexpr const char* planted = "WritesBeside";
-int out_of_memory_in = 25; ///< one of so many allocations fails; 0: none
+int out_of_memory_in = 25; ///< one of this many allocations fails; 0: none
 
 std::mt19937 random_bits;
 

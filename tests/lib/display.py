@@ -34,7 +34,7 @@ class Display:
         self._do("mousemove", x, y)
 
     def push(self, x, y):
-        """Move by so many pixels, as a mouse does."""
+        """Move by that many pixels, as a mouse does."""
         self._do("mousemove_relative", "--", x, y)
 
     def button(self, down):

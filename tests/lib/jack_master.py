@@ -3,7 +3,7 @@
 
     jack_master.py  NAME  [SECONDS  ACTION  NUMBER] …
 
-ACTION is start, stop, tempo (beats a minute) or locate (frame), so many seconds after the last of its ports is linked. Bars
+ACTION is start, stop, tempo (beats a minute) or locate (frame), that many seconds after the last of its ports is linked. Bars
 have four beats. The ports are beat (in its bar), tempo (beats a second), playing and bar, in each frame as JACK clients see
 the transport in that cycle. Prints "done" after the last action and half a second."""
 import ctypes

@@ -224,7 +224,7 @@ def test_a_bus_on_which_most_hangs_makes_gates():
     nsec, chain = simulation.critical_path(found, turns)
     assert nsec == 5 and [turn.name for turn in chain] == ["a", "effect"]
     assert simulation.names(chain) == "a → effect"
-    # The walk opens the gate, and does what is behind it itself.
+    # The walk opens the gate, and does what comes after it itself.
     assert simulation.one_block(found, 2, 0, FREE) >= nsec
 
 

@@ -5,7 +5,7 @@ import ctypes
 import os
 import sys
 
-POINTERS = 64  # room behind the real table
+POINTERS = 64  # room after the real table
 DEFINE_UNIT = 6  # index of the function in the table, in pointers
 SINE_SIZE, SINE_TABLES = 8192, (1, 2, 3)
 

@@ -22,10 +22,10 @@ DIFFERENT = {
     "LinExp.ar.*.extreme hi = nan": (-114, "scsynth raises to powers in single precision"),
     **dict.fromkeys(("LinExp.ar.*", "LinExp.kr.*"),
                     (-112, "scsynth takes quick reciprocals, which are a bit or two off, otherwise on each maker's CPUs")),
-    "Ramp.ar.a[ak]": (REFERENCE, "where a period ends with a block scsynth goes for what lies behind its input"),
+    "Ramp.ar.a[ak]": (REFERENCE, "where a period ends with a block scsynth goes for what lies after its input"),
     **dict.fromkeys(("Pan2.ar.aaa", "LinPan2.ar.aaa", "Balance2.ar.aaaa", "XFade2.ar.aaaa"),
                     (-114, "scsynth adds the level's line up in single precision")),
-    "Ramp.ar.*.extreme": (REFERENCE, "where a period ends with a block scsynth goes for what lies behind its input"),
+    "Ramp.ar.*.extreme": (REFERENCE, "where a period ends with a block scsynth goes for what lies after its input"),
     **{f"gcd.op.*.extreme right = {value}":
        (REFERENCE, "scsynth's of the lowest integer, which has no absolute value, have any sign")
        for value in ("nan", "inf", "-inf")},

@@ -11,7 +11,7 @@ from tests.lib import supercollider
 from tests.oracle import compare, native, ugens
 
 UNSET = "starts from memory it never set: scsynth's result changes with what was there before"
-BEHIND = "reads behind the end of its memory, whatever is there"
+BEHIND = "reads beyond the end of its memory, whatever is there"
 # SynthDef: why it may differ. All others are equal.
 DIFFERENT = {
     "Convolution3.kr": BEHIND,
@@ -25,7 +25,7 @@ DIFFERENT = {
     "Vibrato.ar": UNSET,
     "Vibrato.kr": UNSET,
 }
-LACKING = "sclang 3.13's SynthDefs lack an input: scsynth 3.14 takes what is behind the others, here it is sclang 3.14's default"
+LACKING = "sclang 3.13's SynthDefs lack an input: scsynth 3.14 takes what comes after the others, here it is sclang 3.14's default"
 if supercollider.since_3_14():
     DIFFERENT |= dict.fromkeys(("Delay1.ar", "Delay1.kr", "Delay2.ar", "Delay2.kr"), LACKING)
 # With native units: how far a SynthDef may be from scsynth, in dB, and why some may be further.
@@ -45,7 +45,7 @@ BESIDE_NATIVE = {
     "PV_Div.*": (-82, "divides by bins that are nearly empty"),
     "PV_MagShift.*": (-88, "moves bins by rounded distances"),
     "PanAz.modar": (-92, "jumps with the last bit of the position"),
-    "Ramp.mod": (1, "where a period ends with a block scsynth goes for what lies behind its input"),
+    "Ramp.mod": (1, "where a period ends with a block scsynth goes for what lies after its input"),
     "UnaryOpUGen.reciprocal.ar": (-70, "of a sine next to zero: its last bits count"),
     **{f"UnaryOpUGen.{name}.ar": (1, NEGATIVE) for name in ("log", "log2", "log10", "ratiomidi")},
 }

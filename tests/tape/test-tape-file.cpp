@@ -34,7 +34,7 @@ public:
     Recorded(const Recorded&) = delete;
     Recorded& operator=(const Recorded&) = delete;
 
-    /// A cycle of so many frames with the values 1 and 2, or with nothing on the second channel.
+    /// A cycle of that many frames with the values 1 and 2, or with nothing on the second channel.
     void cycle(uint64_t position, uint32_t frames, bool complete = true) {
         const std::vector<float> left(frames, 1.f), right(frames, 2.f);
         const float* const channels[] = {left.data(), complete ? right.data() : nullptr};

@@ -12,7 +12,7 @@ namespace scs::top {
 /// A tree at about one moment.
 struct Sample {
     ServerFigures server;
-    std::vector<GroupEntry> groups; ///< each behind the one that it is in
+    std::vector<GroupEntry> groups; ///< each after the one that it is in
     std::vector<SynthsEntry> synths;
     bool whole = true; ///< false: nodes went so fast that some are missing
 };

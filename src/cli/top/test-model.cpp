@@ -96,7 +96,7 @@ TEST_CASE("nodes that were moved between two pages are counted somewhere, once")
     CHECK(make_model({}).groups.size() == 1);
 }
 
-TEST_CASE("neighbours are sorted, each behind the group that it is in") {
+TEST_CASE("neighbours are sorted, each after the group that it is in") {
     const Model model = make_model(sample());
     CHECK(rows(model, with(Sort::cost)) == "0 1 4 2 3");
     CHECK(rows(model, with(Sort::name)) == "0 1 4 2 3");

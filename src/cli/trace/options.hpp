@@ -15,7 +15,7 @@ struct Options : top::ServerOptions {
     double seconds = 1;
 };
 
-/// Reads the arguments behind "trace". An error is a sentence that begins with the option.
+/// Reads the arguments after "trace". An error is a sentence that begins with the option.
 Result<Options> parse_options(std::span<const char* const> arguments);
 
 /// What `pw-scsynth trace --help` prints.

@@ -13,7 +13,7 @@ namespace scs {
 /// Describes one setting, apart from its field: how to read and check it, and the texts for --help, the man page and
 /// docs/settings.md.
 struct Setting {
-    /// How the value behind scsynth's option is read.
+    /// How the value after scsynth's option is read.
     enum class Option {
         plain,        ///< a number, a text, or 0 and 1 for false and true
         power_of_two, ///< a number, rounded up to a power of two
@@ -27,7 +27,7 @@ struct Setting {
     char letter = 0;          ///< scsynth's option for it; 0: scsynth has none
     Option option = Option::plain;
     std::optional<int> scsynth_default; ///< the default of scsynth and of pw-scsynth, where the node's differs
-    const char* value = "";             ///< a word for the value behind the option, for --help
+    const char* value = "";             ///< a word for the value after the option, for --help
     const char* unset = "";             ///< what the documents say as the default where that is not a value
     const char* help = "";              ///< a few words, without a full stop, at most 60 characters
     const char* more = "";              ///< sentences for docs/settings.md and man page; code in `backticks`

@@ -20,6 +20,8 @@ constexpr uint32_t most_record_bytes = 1u << 26;
 constexpr size_t most_ops_ahead = 1024;
 // What is computed ahead isn't interrupted, so it has only a few units whose blocks may take long.
 constexpr size_t most_long_ahead = 4;
+constexpr int most_frames_of_long =
+    256; // of a block, for voices with such units to be batched: no deadline is asked among lanes
 // Few programs have more operations than that, so for most the deadline is asked before the next voice's turn only.
 constexpr size_t most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; // ns, of a voice or of all lanes
@@ -446,7 +448,7 @@ private:
             ++readers_[wire];
     }
 
-    /// Finds |HPZ1| > x at control rate, with nobody else reading the values in between, to make it one operation in
+    /// Finds |HPZ1| > x at control rate, with nothing else reading the values in between, to make it one operation in
     /// place of three.
     void find_changes() {
         change_of_.assign(kernels_.size(), -1);
@@ -476,7 +478,7 @@ private:
         }
         return values;
     }
-    /// The unit with one output that nobody but this unit reads, as its first input; -1 if there is none.
+    /// The unit with one output that only this unit reads, as its first input; -1 if there is none.
     int32_t first_source(uint32_t u) const {
         const uint32_t wire = program_.inputs[program_.units[u].first_input];
         const int32_t source = readers_[wire] == 1 ? program_.wires[wire].from_unit : -1;
@@ -542,7 +544,7 @@ private:
                 reads = reads || kernel->effect == Effect::reads_audio || kernel->effect == Effect::reads_control;
             if (!kernel || !program_.units[u].is_calc())
                 continue;
-            well = well && kernel->batch;
+            well = well && kernel->batch && !(kernel->takes_long && block_size_ > most_frames_of_long);
             looks_back = looks_back || kernel->looks_back;
             senders += kernel->sends || demanded_[u].sends;
             take_long += kernel->takes_long;

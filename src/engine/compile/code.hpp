@@ -22,8 +22,8 @@ struct OpList {
     std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
     std::vector<Gain> gains;
     std::vector<Op> ops; ///< computed each block, but for those at rest (rest.hpp)
-    /// Operations one after the other, after which the deadline is asked. The first part begins after those at rest,
-    /// the last one ends with the list; there is at least one.
+    /// Operations one after the other; between two parts the deadline is asked. The first one begins after those at
+    /// rest, the last one ends with the list; there is at least one.
     struct Part {
         size_t end;   ///< the operation after it
         int64_t nsec; ///< that it may have taken; or Deadline::unknown
@@ -99,7 +99,7 @@ struct NativeCode : TurnFacts {
     /// reaches a bus that another one writes; known_before() holds for all of a batch.
     bool reaches_may_meet = false;
     /// An operation that writes buses: which one, its first set of rows, and the operation for when those of its inputs
-    /// that are wires have been kept, one behind the other from the first set on. A set is a row for each lane.
+    /// that are wires have been kept, one after the other from the first set on. A set is a row for each lane.
     struct Kept {
         uint32_t op, set;
         Op late;

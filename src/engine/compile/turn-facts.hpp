@@ -30,7 +30,7 @@ struct TurnFacts {
     bool ends = false;           ///< may end or pause itself
     bool reads = false;          ///< reads buses
     bool draws = false;          ///< draws random numbers in its blocks
-    uint32_t numbers = 0;        ///< so many in each; 0: that varies, or is none
+    uint32_t numbers = 0;        ///< in each block; 0: that varies, or is none
     bool reads_buffers = false;  ///< sample buffers that others may write
     bool writes_buffers = false;
     bool sends = false;     ///< messages to clients

@@ -78,7 +78,7 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
 
 void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
-    assert(synth.ahead.job < 0);
+    assert(synth.ahead.planned < 0);
     const bool stops = voice.constructed && !voice.code->stops.empty();
     std::byte* const own = voice.record;
     if (Batch* const batch = voice.batch) {

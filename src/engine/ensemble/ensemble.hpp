@@ -16,9 +16,9 @@ public:
     /// [worker] Throws if settings.threads asks for threads that can't be started.
     Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, Trace&, std::shared_ptr<HelperPool>);
 
-    /// Sets who performs done actions.
+    /// Sets what performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction) noexcept SCS_NONBLOCKING;
-    /// Who hears what units tell.
+    /// What hears what units tell.
     void set_listener(SynthListener&) noexcept SCS_NONBLOCKING;
     /// New voices get this rate, Hz; existing ones keep theirs.
     void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;

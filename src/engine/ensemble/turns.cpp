@@ -7,7 +7,7 @@ namespace {
 constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
 constexpr int deferred_interval = 64; // the same where a search holds others up
 
-/// Whether a voice is to search for partners in the walk of this block, the first time in so many blocks.
+/// Whether a voice is to search for partners in the walk of this block, the first time in some blocks.
 bool searches(int32_t block, const Synth& synth, int interval, int blocks = 1) noexcept {
     return ((block ^ synth.id) & (interval - 1)) < blocks;
 }
@@ -71,7 +71,7 @@ Node* Turns::take(Synth& synth) noexcept {
     return next;
 }
 
-// Only in the first turn of an interleaved batch is it seen to who is in it, as in the walk.
+// Only in the first turn of an interleaved batch is it seen to which voices are in it, as in the walk.
 Node* Turns::list(Synth& synth) noexcept {
     if (!acts_on_itself(synth)) {
         list_.end_early();
@@ -143,10 +143,10 @@ Node* Turns::end_early(Synth& synth) noexcept {
 Ahead::State Turns::begin_turn(Synth& synth) noexcept {
     Batch* const batch = synth.voice->batch;
     const Item own{batch, batch ? nullptr : &synth};
-    return own.place().job >= 0 ? ahead_->take(own) : Ahead::State::to_compute;
+    return own.place().planned >= 0 ? ahead_->take(own) : Ahead::State::to_compute;
 }
 
-/// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
+/// After the turn of a batch, which is this voice's. Returns the node after the last that has had its turn.
 Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
     if (ahead_)
         trace_turn({&batch, nullptr});

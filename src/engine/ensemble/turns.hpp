@@ -64,7 +64,7 @@ public:
         const Voice& voice = *synth.voice;
         return voice.batch && (voice.batch->pending >> voice.lane & 1u);
     }
-    /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
+    /// Takes the turn of a voice and of the neighbours in its batch. Returns the node after the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept SCS_NONBLOCKING;
     /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.
@@ -74,7 +74,7 @@ public:
     /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {
         const Batch* batch = synth.voice->batch;
-        return !batch ? synth.ahead.job < 0 : pending(synth) || batch->ahead.job >= 0 ? 0 : batch->count();
+        return !batch ? synth.ahead.planned < 0 : pending(synth) || batch->ahead.planned >= 0 ? 0 : batch->count();
     }
 
     /// Whether it is the first voice of a batch, so that batches can be counted by their voices.

@@ -63,7 +63,7 @@ AbortCause abort_cause() noexcept {
 bool raised_by_this_thread(int signal, const siginfo_t& info, const void* context) noexcept {
     if (info.si_code != SI_TKILL || info.si_pid != getpid())
         return false;
-    // Who of the process sent it isn't told. But a signal that a thread sends to itself comes at the instruction behind
+    // Who of the process sent it isn't told. But a signal that a thread sends to itself comes at the instruction after
     // the system call, whose arguments are still in the registers.
     [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)

@@ -24,8 +24,8 @@ enum class Run : uint8_t {
 
 /// Where a batch, a lone voice or a synth of plugins' units stands among what is computed in a block. [rt]
 struct ItemPlace {
-    int32_t listed = -1; ///< its place when the RenderList was last made with it
-    int32_t job = -1;    ///< computed ahead: which of the block's jobs it is, until its turn; -1: none
+    int32_t listed = -1;  ///< its place when the RenderList was last made with it
+    int32_t planned = -1; ///< its number among those that are computed ahead, until its turn; -1: none
 };
 
 /// What a control of a synth is mapped to.

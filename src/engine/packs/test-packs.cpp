@@ -466,7 +466,7 @@ TEST_CASE("a file is named that has a missing unit, or none") {
     CHECK(missing.advice("Three", true).find("c.so has it") != std::string::npos);
 }
 
-TEST_CASE("files are searched once for each missing unit, and for so many") {
+TEST_CASE("files are searched once for each missing unit, and for a number of them") {
     const Folder folder;
     const std::string path = folder / "one.so";
     using namespace std::string_view_literals;

@@ -15,7 +15,7 @@ namespace {
 constexpr int most_unsearched = 32;                 // blocks, until voices search for others to be batched with
 constexpr int64_t longest_idle = 2'000'000;         // ns that a helper waits for a stage, before it sleeps, …
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
-constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
+constexpr int unhurried = 3; // a stage takes this many times as long now and then, without having lost its processor
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
                                      RandomState* random, Pool& pool, HeldOutput& held) {
@@ -51,8 +51,8 @@ Ahead::Ahead(const Settings& settings, Trace& trace, std::shared_ptr<HelperPool>
                 deadline, costs, graph_) {
     helpers_ = std::make_unique<Helpers>(
         graph_,
-        [](void* self, size_t who, TaskGraph::Task task) noexcept { static_cast<Ahead*>(self)->run(who, task); },
-        [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
+        [](void* self, size_t thread, TaskGraph::Task task) noexcept { static_cast<Ahead*>(self)->run(thread, task); },
+        [](void* self, size_t thread) noexcept { static_cast<Ahead*>(self)->do_errand(thread); }, this,
         Helpers::Settings{.threads = threads_ - 1,
                           .lingers = !settings.real_time,
                           .yields = !settings.real_time,
@@ -100,18 +100,18 @@ void Ahead::open_block(int32_t number, const RenderList& list) noexcept {
 }
 
 void Ahead::fulfil_plan(int32_t number) noexcept {
-    const std::span<Job> jobs = plan_.jobs();
+    const std::span<PlannedItem> items = plan_.items();
     if (!governor_.asks_for(plan_.strands().size(), plan_.work())) {
-        for (const Job& job : jobs)
-            if (job.of.batch)
-                held_.free_slot(*job.of.batch);
+        for (const PlannedItem& item : items)
+            if (item.of.batch)
+                held_.free_slot(*item.of.batch);
         graph_.open_strands(0, 0);
         return;
     }
     count_ = plan_.strands().size();
-    for (size_t i = 0; i < jobs.size(); ++i) {
-        jobs[i].over = false;
-        jobs[i].of.place().job = int32_t(i);
+    for (size_t i = 0; i < items.size(); ++i) {
+        items[i].over = false;
+        items[i].of.place().planned = int32_t(i);
     }
     for (const auto& [gate, strand] : plan_.gates())
         graph_.gate(strand, gate);
@@ -132,7 +132,7 @@ void Ahead::close_block() noexcept {
 
 void Ahead::close_plan() noexcept {
     flush();
-    if (count_ && taken_count_ < plan_.jobs().size())
+    if (count_ && taken_count_ < plan_.items().size())
         give_up();
     else if (count_) {
         const double found = double(by_helpers_ - std::min(by_helpers_, by_walk_));
@@ -141,40 +141,40 @@ void Ahead::close_plan() noexcept {
     count_ = 0;
 }
 
-/// Jobs that were done have gone on by a block, which nobody hears. But who was to end must end.
+/// Items that were done have gone on by a block, which nobody hears. But what was to end must end.
 void Ahead::give_up() noexcept {
     stops_.store(true, std::memory_order_relaxed);
-    const std::span<Job> jobs = plan_.jobs();
+    const std::span<PlannedItem> items = plan_.items();
     const std::span<Strand> strands = plan_.strands();
-    const auto left = [&](size_t i) { return !jobs[strands[i].first].over; }; // its turn hasn't begun
+    const auto left = [&](size_t i) { return !items[strands[i].first].over; }; // its turn hasn't begun
     for (size_t i = 0; i < count_; ++i)
         if (left(i))
             (void)graph_.close(i);
     for (size_t i = 0; i < count_; ++i)
         if (left(i))
             (void)close(i);
-    for (size_t i = 0; i < jobs.size(); ++i) {
-        Job& job = jobs[i];
-        if (job.over)
+    for (size_t i = 0; i < items.size(); ++i) {
+        PlannedItem& item = items[i];
+        if (item.over)
             continue;
-        let_go(job);
-        if (const Strand& strand = strands[job.strand]; i - strand.first < strand.computed)
-            perform(job);
+        let_go(item);
+        if (const Strand& strand = strands[item.strand]; i - strand.first < strand.computed)
+            perform(item);
     }
 }
 
-void Ahead::write_kept(size_t who, const Job& job) noexcept {
-    if (job.of.batch)
-        runners_[who].run_kept(*job.of.batch, job.kept, job.at_once);
+void Ahead::write_kept(size_t thread, const PlannedItem& item) noexcept {
+    if (item.of.batch)
+        runners_[thread].run_kept(*item.of.batch, item.kept, item.at_once);
     else
-        runners_[who].run_kept(*job.of.lone, job.kept, job.at_once);
+        runners_[thread].run_kept(*item.of.lone, item.kept, item.at_once);
 }
 
-void Ahead::let_go(Job& job) noexcept {
-    job.of.place().job = -1;
-    job.over = true;
-    if (job.of.batch)
-        held_.free_slot(*job.of.batch);
+void Ahead::let_go(PlannedItem& item) noexcept {
+    item.of.place().planned = -1;
+    item.over = true;
+    if (item.of.batch)
+        held_.free_slot(*item.of.batch);
 }
 
 // ---- blocks in place of walks
@@ -203,8 +203,8 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs, cons
     float_mode_ = float_mode();
     pipelining_ = true;
     pipeline_.open(first, blocks, inputs);
-    // Whoever has begun what a helper waits for may have no processor, and if that is the helper's, gets none as long
-    // as it waits.
+    // A thread that has begun what a helper waits for may have no processor, and if that is the helper's, gets none as
+    // long as it waits.
     helpers_->begin_round(std::clamp(unhurried * pipeline_.expected_wait(), longest_idle, longest_idle_at_all));
     const int64_t waited = drive_pipeline();
     for (size_t stage = 0; stage < pipeline_.stages(); ++stage)
@@ -216,7 +216,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs, cons
     return pipeline_.close();
 }
 
-/// The walk's thread does its part, and that of helpers who don't come. Returns how long it has waited at a time, ns.
+/// The walk's thread does its part, and that of helpers that don't come. Returns how long it has waited at a time, ns.
 int64_t Ahead::drive_pipeline() noexcept {
     int64_t waited = 0;
     while (graph_.stages_left()) {
@@ -234,26 +234,26 @@ int64_t Ahead::drive_pipeline() noexcept {
     return waited;
 }
 
-// ---- jobs
+// ---- items
 
-void Ahead::run(size_t who, TaskGraph::Task task) noexcept {
-    if (who)
+void Ahead::run(size_t thread, TaskGraph::Task task) noexcept {
+    if (thread)
         set_float_mode(float_mode_);
     if (pipelining_)
-        return pipeline_.run(who, task.chain, task.block);
+        return pipeline_.run(thread, task.chain, task.block);
     Strand& strand = plan_.strand(task.chain);
-    strand.who = uint32_t(who);
+    strand.thread = uint32_t(thread);
     strand.computed = 0;
     const auto compute_all = [&] {
-        for (Job& job : plan_.jobs_of(strand)) {
+        for (PlannedItem& item : plan_.items_of(strand)) {
             FaultGuard::progress();
-            compute(runners_[who], job);
+            compute(runners_[thread], item);
             ++strand.computed;
-            if (stops_.load(std::memory_order_relaxed) || (who == 0 && is_late()))
+            if (stops_.load(std::memory_order_relaxed) || (thread == 0 && is_late()))
                 return;
         }
     };
-    if (who == 0) {
+    if (thread == 0) {
         ++by_walk_;
         compute_all();
         return;
@@ -262,31 +262,31 @@ void Ahead::run(size_t who, TaskGraph::Task task) noexcept {
     computed_.fetch_add(strand.computed, std::memory_order_relaxed);
 }
 
-void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+void Ahead::compute(VoiceRunner& runner, PlannedItem& item) noexcept {
     const int64_t traced = trace_.begin();
-    job.action_count = 0;
-    job.done = {};
-    runner.draw_from(job.random);
-    runner.set_host(&job, [](void* noting, Synth& synth, int action)
-                              SCS_NONBLOCKING { static_cast<Job*>(noting)->note(synth.voice->lane, action); });
-    if (job.of.batch)
-        runner.run_ahead(*job.of.batch, job.kept, job.at_once);
+    item.action_count = 0;
+    item.done = {};
+    runner.draw_from(item.random);
+    runner.set_host(&item, [](void* noting, Synth& synth, int action)
+                               SCS_NONBLOCKING { static_cast<PlannedItem*>(noting)->note(synth.voice->lane, action); });
+    if (item.of.batch)
+        runner.run_ahead(*item.of.batch, item.kept, item.at_once);
     else
-        runner.run_ahead(*job.of.lone, job.kept, job.at_once);
-    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, job.of.voices(), job.of.code().name);
+        runner.run_ahead(*item.of.lone, item.kept, item.at_once);
+    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, item.of.voices(), item.of.code().name);
 }
 
 void Ahead::defer() noexcept {
-    if (deferred_count_ && plan_.strand(deferred_[0]->strand).who != plan_.strand(taken_->strand).who)
+    if (deferred_count_ && plan_.strand(deferred_[0]->strand).thread != plan_.strand(taken_->strand).thread)
         flush();
     deferred_[deferred_count_++] = taken_;
 }
 
 void Ahead::add_deferred() noexcept {
-    if (const size_t who = plan_.strand(deferred_[0]->strand).who) {
+    if (const size_t thread = plan_.strand(deferred_[0]->strand).thread) {
         LongWait wait(*helpers_);
         const int64_t traced = trace_.begin();
-        helpers_->send(who);
+        helpers_->send(thread);
         while (!helpers_->back())
             wait.go_on();
         trace_.end(0, TraceKind::wait, traced);
@@ -297,21 +297,21 @@ void Ahead::add_deferred() noexcept {
     deferred_count_ = 0;
 }
 
-void Ahead::do_errand(size_t who) noexcept {
+void Ahead::do_errand(size_t thread) noexcept {
     const int64_t traced = trace_.begin();
-    if (who != 0)
+    if (thread != 0)
         set_float_mode(float_mode_);
-    for (const Job* job : std::span(deferred_).first(deferred_count_))
-        write_kept(who, *job);
-    trace_.end(who, TraceKind::write, traced, int32_t(deferred_count_));
+    for (const PlannedItem* item : std::span(deferred_).first(deferred_count_))
+        write_kept(thread, *item);
+    trace_.end(thread, TraceKind::write, traced, int32_t(deferred_count_));
 }
 
-void Ahead::perform(const Job& job) noexcept {
-    for (const Job::Action& each : std::span(job.actions).first(job.action_count))
-        if (!job.of.batch)
-            done_action_(host_, *job.of.lone, each.action);
-        else if (job.of.batch->live >> each.lane & 1u)
-            done_action_(host_, *job.of.batch->synths[each.lane], each.action);
+void Ahead::perform(const PlannedItem& item) noexcept {
+    for (const PlannedItem::Action& each : std::span(item.actions).first(item.action_count))
+        if (!item.of.batch)
+            done_action_(host_, *item.of.lone, each.action);
+        else if (item.of.batch->live >> each.lane & 1u)
+            done_action_(host_, *item.of.batch->synths[each.lane], each.action);
 }
 
 /// Whether the deadline has passed, in the midst of a turn.
@@ -335,7 +335,7 @@ void Ahead::wait_for(size_t chain) noexcept {
     governor_.note_wait(wait.nsec());
 }
 
-/// Nobody begins the strand any more. Whether somebody has done it.
+/// The strand isn't begun any more. Whether it has been done.
 bool Ahead::close(size_t strand) noexcept {
     wait_for(strand);
     const bool done = graph_.done(strand);
@@ -345,23 +345,23 @@ bool Ahead::close(size_t strand) noexcept {
 }
 
 Ahead::State Ahead::take(Item one) noexcept {
-    const auto number = size_t(std::exchange(one.place().job, -1));
-    Job& job = plan_.job(number);
-    Strand& strand = plan_.strand(job.strand);
+    const auto number = size_t(std::exchange(one.place().planned, -1));
+    PlannedItem& item = plan_.item(number);
+    Strand& strand = plan_.strand(item.strand);
     if (number == strand.first) {
-        reached_ = job.strand + 1;
-        if (close(job.strand))
+        reached_ = item.strand + 1;
+        if (close(item.strand))
             ++by_helpers_;
     }
-    job.over = true;
+    item.over = true;
     ++taken_count_;
     if (number - strand.first >= strand.computed)
         return State::to_compute;
-    taken_ = &job;
+    taken_ = &item;
     if (one.facts().draws)
-        *random_ = job.random;
-    perform(job);
-    if (!job.all_at_once)
+        *random_ = item.random;
+    perform(item);
+    if (!item.all_at_once)
         return State::computed;
     if (!deferred_count_)
         helpers_->commit(reached_);

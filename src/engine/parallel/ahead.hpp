@@ -25,7 +25,7 @@ namespace scs {
 
 /// Has helpers compute batches and lone voices before their turns, all but their done actions and what they write to
 /// buses that others reach, too: these come in the turn, so the walk remains the only one to decide on an order.
-/// docs/parallel.md says why no bit depends on who computes them. [rt], after construction.
+/// docs/parallel.md says why no bit depends on which thread computes them. [rt], after construction.
 class Ahead {
 public:
     /// Of how many items at most a block consists, for that to happen.
@@ -58,8 +58,8 @@ public:
     bool asks() const noexcept { return governor_.asks(); }
     /// The walk of a block begins. If helpers are asked, open_block() is next.
     void begin_walk() noexcept { governor_.begin_walk(); }
-    /// Opens the jobs among the items of the block. The list is current, and nothing but the walk may change voices and
-    /// batches until close_block().
+    /// Opens those items of the block that may be computed ahead. The list is current, and nothing but the walk may
+    /// change voices and batches until close_block().
     void open_block(int32_t number, const RenderList&) noexcept SCS_NONBLOCKING;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
     void close_block() noexcept SCS_NONBLOCKING;
@@ -69,15 +69,15 @@ public:
         computed,   ///< all but what is still to be written to buses; done actions are performed
         written,    ///< that, too
     };
-    /// The turn of what has a job begins.
+    /// The turn of what is computed ahead begins.
     State take(Item) noexcept SCS_NONBLOCKING;
     /// Writes what take() has found computed.
     void write() noexcept { write_kept(0, *taken_); }
     /// In place of that: writes it later. The batch must be no interleaved one, and must stay as it is until flush().
     void defer() noexcept SCS_NONBLOCKING;
     /// Writes what was deferred to the buses, in the order of the turns. To be called before anything else reaches a
-    /// bus, or changes a batch. Whoever has computed the batches does it: what there is to write is in that core's
-    /// cache, and to move it takes longer than to compute it.
+    /// bus, or changes a batch. The thread that has computed the batches does it: what there is to write is in that
+    /// core's cache, and to move it takes longer than to compute it.
     void flush() noexcept {
         if (deferred_count_)
             add_deferred();
@@ -92,7 +92,7 @@ public:
     bool dismiss_helpers(int64_t nsec) noexcept { return helpers_->leave_within(nsec); }
 
 private:
-    using Job = StrandPlan::Job;
+    using PlannedItem = StrandPlan::PlannedItem;
     using Strand = StrandPlan::Strand;
 
     void fulfil_plan(int32_t number) noexcept SCS_NONBLOCKING;
@@ -100,16 +100,16 @@ private:
     void wait_for(size_t chain) noexcept SCS_NONBLOCKING;
     bool close(size_t strand) noexcept SCS_NONBLOCKING;
     bool is_late() noexcept SCS_NONBLOCKING;
-    void run(size_t who, TaskGraph::Task) noexcept SCS_NONBLOCKING;
+    void run(size_t thread, TaskGraph::Task) noexcept SCS_NONBLOCKING;
     bool plan_pipeline(int blocks, const RenderList&) noexcept SCS_NONBLOCKING;
     int64_t drive_pipeline() noexcept SCS_NONBLOCKING;
-    void compute(VoiceRunner&, Job&) noexcept SCS_NONBLOCKING;
-    void write_kept(size_t who, const Job&) noexcept SCS_NONBLOCKING;
-    void let_go(Job&) noexcept SCS_NONBLOCKING;
+    void compute(VoiceRunner&, PlannedItem&) noexcept SCS_NONBLOCKING;
+    void write_kept(size_t thread, const PlannedItem&) noexcept SCS_NONBLOCKING;
+    void let_go(PlannedItem&) noexcept SCS_NONBLOCKING;
     void give_up() noexcept SCS_NONBLOCKING;
-    void perform(const Job&) noexcept SCS_NONBLOCKING;
+    void perform(const PlannedItem&) noexcept SCS_NONBLOCKING;
     void add_deferred() noexcept SCS_NONBLOCKING;
-    void do_errand(size_t who) noexcept SCS_NONBLOCKING;
+    void do_errand(size_t thread) noexcept SCS_NONBLOCKING;
 
     Trace& trace_;
     RandomState* const random_;
@@ -127,13 +127,13 @@ private:
     void* host_ = nullptr;
     VoiceRunner::DoneAction done_action_ = nullptr;
     // Of the present block.
-    size_t count_ = 0;       ///< strands
-    size_t reached_ = 0;     ///< those up to the last one whose turn has begun
-    size_t taken_count_ = 0; ///< jobs that have had their turn
-    size_t by_helpers_ = 0;  ///< strands that had been begun when their turn came …
-    size_t by_walk_ = 0;     ///< … by the walk itself
-    Job* taken_ = nullptr;   ///< by take()
-    std::vector<const Job*> deferred_;
+    size_t count_ = 0;             ///< strands
+    size_t reached_ = 0;           ///< those up to the last one whose turn has begun
+    size_t taken_count_ = 0;       ///< items that have had their turn
+    size_t by_helpers_ = 0;        ///< strands that had been begun when their turn came …
+    size_t by_walk_ = 0;           ///< … by the walk itself
+    PlannedItem* taken_ = nullptr; ///< by take()
+    std::vector<const PlannedItem*> deferred_;
     size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
     // Blocks computed several at once.
@@ -144,10 +144,10 @@ private:
     int unsearched_ = 0;            ///< blocks since voices have searched, or since the last walk
     int since_search_ = 1;
     // How the work is shared.
-    bool opened_ = false; ///< jobs were opened in this walk
-    double share_ = 0.5;  ///< the jobs that are left to the walk at first, of all
+    bool opened_ = false; ///< items were opened in this walk
+    double share_ = 0.5;  ///< the items that are left to the walk at first, of all
     std::atomic<uint64_t> computed_{0};
-    std::atomic<bool> stops_{false};   ///< no job is begun any more
+    std::atomic<bool> stops_{false};   ///< no item is begun any more
     std::unique_ptr<Helpers> helpers_; ///< destroyed first, as the threads use the others
 };
 

@@ -21,7 +21,7 @@ constexpr size_t work_between_looks = 1024;             // at the clock, in a st
 constexpr size_t item_work = 512;                       // some 10 µs, beside which it is little to tell other threads
 constexpr size_t fewest_items = 8;                      // of which the first is one thread's alone, and the last, too
 constexpr uint32_t stride = 7919;                       // a prime: in each block other tasks are measured …
-constexpr uint32_t measured_items = 4;                  // … and stages in one item of so many
+constexpr uint32_t measured_items = 4;                  // … and stages in one item of this many
 constexpr double unequal = 1.1;       // a thread's time by the mean of all, from which on it counts …
 constexpr double most_unequal = 1.4;  // … and from which on it counts at once
 constexpr size_t stages_a_thread = 3; // at most
@@ -32,10 +32,10 @@ size_t contexts_for(const Settings& settings) {
     return count * bytes <= most_context_bytes ? count : 0;
 }
 
-/// What a thread computes is recorded by its SynthDef: tasks of the same one, one after the other, as one job.
+/// What a thread computes is recorded by its SynthDef: tasks of the same one, one after the other, as one item.
 class TracedItems {
 public:
-    TracedItems(Trace& trace, size_t who) noexcept : trace_(trace), who_(who), began_(trace.begin()) {}
+    TracedItems(Trace& trace, size_t thread) noexcept : trace_(trace), thread_(thread), began_(trace.begin()) {}
     ~TracedItems() { end(); }
     TracedItems(const TracedItems&) = delete;
     TracedItems& operator=(const TracedItems&) = delete;
@@ -54,12 +54,12 @@ private:
     void end() noexcept {
         if (!facts_)
             return;
-        trace_.end(who_, TraceKind::job, began_, std::exchange(voices_, 0), facts_->name);
+        trace_.end(thread_, TraceKind::job, began_, std::exchange(voices_, 0), facts_->name);
         began_ = trace_.begin();
     }
 
     Trace& trace_;
-    const size_t who_;
+    const size_t thread_;
     int64_t began_;                    ///< 0: nothing is recorded any more
     const TurnFacts* facts_ = nullptr; ///< the last task's
     int voices_ = 0;
@@ -210,7 +210,7 @@ bool BlockPipeline::plan(std::span<const Item> items) noexcept {
             others += one.batch->count();
         }
     }
-    // Who has ended is told behind the blocks, so all messages come in order only if nobody ends.
+    // Ends are told after the blocks, so all messages come in order only if no synth ends.
     return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && cut();
 }
 
@@ -291,37 +291,37 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
 }
 
 BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
-    // What comes behind the blocks finds the buses as the last one has left them.
+    // What comes after the blocks finds the buses as the last one has left them.
     if (index + 1 == count_)
         return {buses_.audio(0), buses_.audio_touched()};
     const size_t which = index % context_count_;
     return {context_buses_.get() + which * audio_buses_ * block_, context_touched_.get() + which * audio_buses_};
 }
 
-void BlockPipeline::run(size_t who, size_t number, size_t item) noexcept {
+void BlockPipeline::run(size_t thread, size_t number, size_t item) noexcept {
     Stage& stage = stages_[number];
     const bool measured = (uint32_t(first_) + item + number) % measured_items == 0;
     const int64_t began = measured ? clock_.now() : 0;
     const size_t first = item * span_, end = std::min(first + span_, count_);
     for (size_t index = first; index < end; ++index)
-        if (!run_block(who, number, index, measured && index == first))
+        if (!run_block(thread, number, index, measured && index == first))
             return;
     if (measured)
         stage.least = std::min(stage.least, (clock_.now() - began) / int64_t(end - first));
-    if (who)
+    if (thread)
         by_helpers_.fetch_add((end - first) * (stage.end - stage.first), std::memory_order_relaxed);
 }
 
-bool BlockPipeline::run_block(size_t who, size_t number, size_t index, bool measured) noexcept {
+bool BlockPipeline::run_block(size_t thread, size_t number, size_t index, bool measured) noexcept {
     Stage& stage = stages_[number];
-    VoiceRunner& runner = runners_[who];
+    VoiceRunner& runner = runners_[thread];
     const Context context = this->context(index);
     runner.use_audio(context.buses, context.touched);
     runner.begin_block(int32_t(uint32_t(first_) + uint32_t(index)));
     runner.draw_from(stage.random);
     if (number == 0)
         take_inputs(context, index);
-    if (!run_tasks(who, stage, index, measured))
+    if (!run_tasks(thread, stage, index, measured))
         return false;
     if (stage.draws && !draws_vary_)
         stage.random = jump_(stage.random, numbers_ - stage.numbers);
@@ -331,9 +331,9 @@ bool BlockPipeline::run_block(size_t who, size_t number, size_t index, bool meas
     return true;
 }
 
-bool BlockPipeline::run_tasks(size_t who, Stage& stage, size_t index, bool measured) noexcept {
-    VoiceRunner& runner = runners_[who];
-    TracedItems traced(trace_, who);
+bool BlockPipeline::run_tasks(size_t thread, Stage& stage, size_t index, bool measured) noexcept {
+    VoiceRunner& runner = runners_[thread];
+    TracedItems traced(trace_, thread);
     const uint32_t block = uint32_t(first_) + uint32_t(index);
     Sample sample(clock_, measured ? stage.first + block * stride % (stage.end - stage.first) : stage.end);
     size_t work = 0;
@@ -354,7 +354,7 @@ bool BlockPipeline::run_tasks(size_t who, Stage& stage, size_t index, bool measu
         task.tails = task.ended;
         traced.next(task.of);
         sample.next(i, task);
-        if (!run_task(who, task, noting))
+        if (!run_task(thread, task, noting))
             return false;
         task.live &= ~(noting.done.paused | noting.done.ended);
         task.paused |= noting.done.paused;
@@ -372,12 +372,12 @@ bool BlockPipeline::stops() noexcept {
 }
 
 /// false, here and below: the deadline has passed in the midst of it.
-bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
-    VoiceRunner& runner = runners_[who];
+bool BlockPipeline::run_task(size_t thread, Task& task, Noting& noting) noexcept {
+    VoiceRunner& runner = runners_[thread];
     task.ran = task.live;
     if (task.of.is_graph()) {
         if (task.live)
-            return run_graph(who, *task.of.lone, noting);
+            return run_graph(thread, *task.of.lone, noting);
         if (task.tails)
             task.of.lone->graph->write_tails(runner.space());
     } else if (task.holder >= 0) {
@@ -391,7 +391,7 @@ bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
         const uint32_t tails = batch->interleaved ? 0 : task.tails;
         if (task.live && task.paused) {
             // Kernels compute all lanes, and those of voices that have paused themselves must stay as they are.
-            std::byte* const kept = paused_.data() + who * paused_bytes_;
+            std::byte* const kept = paused_.data() + thread * paused_bytes_;
             Records::copy_lanes(*batch, task.paused, batch->record(), kept);
             runner.run(*batch, task.live, tails);
             Records::copy_lanes(*batch, task.paused, kept, batch->record());
@@ -408,10 +408,10 @@ bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
     return true;
 }
 
-bool BlockPipeline::run_graph(size_t who, Synth& synth, Noting& noting) noexcept {
-    float* const wires = who ? wires_.get() + (who - 1) * wire_floats_ : nullptr;
+bool BlockPipeline::run_graph(size_t thread, Synth& synth, Noting& noting) noexcept {
+    float* const wires = thread ? wires_.get() + (thread - 1) * wire_floats_ : nullptr;
     const auto outcome = synth.graph->compute(
-        wires, runners_[who].space(), [](void* self) noexcept { return static_cast<BlockPipeline*>(self)->stops(); },
+        wires, runners_[thread].space(), [](void* self) noexcept { return static_cast<BlockPipeline*>(self)->stops(); },
         this);
     if (outcome == UnitGraph::Outcome::crashed) {
         noting.done.paused = 1; // it isn't computed any more
@@ -456,7 +456,7 @@ void BlockPipeline::take_written() noexcept {
 }
 
 void BlockPipeline::take_inputs(const Context& context, size_t index) const noexcept {
-    // What comes behind the blocks may look back at the last one's.
+    // What comes after the blocks may look back at the last one's.
     if (!hears_ && index + 1 != count_)
         return;
     for (size_t i = 0; i < inputs_; ++i)

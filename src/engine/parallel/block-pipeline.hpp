@@ -38,7 +38,7 @@ public:
 
     /// Whether blocks of these tasks may be computed so. The tasks must stay as they are until close().
     bool plan(std::span<const Item>) noexcept SCS_NONBLOCKING;
-    /// After plan(): how much there is to do in the blocks that pass the stages together, of so many: operations, one
+    /// After plan(): how much there is to do in those of `blocks` blocks that pass the stages together: operations, one
     /// of a batch counting as four.
     size_t work_at_a_time(int blocks) const noexcept { return work_ * span_of(blocks); }
     /// Whether the stages have turned out so unequal that it is better planned anew.
@@ -48,7 +48,7 @@ public:
     /// stay until close(). If the deadline passes, or the graph is stopped, threads stop within a stage.
     void open(int32_t first, int blocks, const BlockInputs&) noexcept SCS_NONBLOCKING;
     /// [any thread that computes] A task of the graph: a stage of a block, or of some that pass it together.
-    void run(size_t who, size_t stage, size_t block) noexcept SCS_NONBLOCKING;
+    void run(size_t thread, size_t stage, size_t block) noexcept SCS_NONBLOCKING;
     size_t stages() const noexcept { return stage_count_; }
     /// The stages are closed. Returns how many blocks are computed: all, unless it was stopped. What others have begun
     /// is lost then.
@@ -98,7 +98,7 @@ private:
     struct alignas(cache_line) Stage {
         uint32_t first, end; ///< tasks
         RandomState random;
-        uint32_t numbers; ///< so many are drawn in a block, if that is known
+        uint32_t numbers; ///< that are drawn in a block, if that is known
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
         int64_t least;  ///< ns, of the quickest of those that were measured
@@ -126,11 +126,11 @@ private:
     bool find_cuts(const Runs&) noexcept SCS_NONBLOCKING;
     size_t items() const noexcept { return (count_ + span_ - 1) / span_; }
     size_t span_of(int blocks) const noexcept SCS_NONBLOCKING;
-    bool run_block(size_t who, size_t stage, size_t index, bool measured) noexcept SCS_NONBLOCKING;
+    bool run_block(size_t thread, size_t stage, size_t index, bool measured) noexcept SCS_NONBLOCKING;
     class Sample;
-    bool run_tasks(size_t who, Stage&, size_t index, bool measured) noexcept SCS_NONBLOCKING;
-    bool run_task(size_t who, Task&, Noting&) noexcept SCS_NONBLOCKING;
-    bool run_graph(size_t who, Synth&, Noting&) noexcept SCS_NONBLOCKING;
+    bool run_tasks(size_t thread, Stage&, size_t index, bool measured) noexcept SCS_NONBLOCKING;
+    bool run_task(size_t thread, Task&, Noting&) noexcept SCS_NONBLOCKING;
+    bool run_graph(size_t thread, Synth&, Noting&) noexcept SCS_NONBLOCKING;
     bool stops() noexcept SCS_NONBLOCKING;
     void take_written() noexcept SCS_NONBLOCKING;
     void take_inputs(const Context&, size_t index) const noexcept SCS_NONBLOCKING;
@@ -174,7 +174,7 @@ private:
     bool guessed_ = false;      ///< a task's cost, when the stages were cut
     int64_t expected_wait_ = 0; ///< ns
     uint32_t numbers_ = 0;      ///< drawn in a block …
-    bool draws_vary_ = false;   ///< … unless nobody knows
+    bool draws_vary_ = false;   ///< … unless that isn't known
     bool hears_ = false;        ///< a task may reach the server's inputs
     const bool sends_;          ///< messages of synths go to clients
     int32_t first_ = 0;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr double rest_after_wait = 1e9; // ns of sound
 
-// Walks without helpers are measured once in so many, as a reading of the clock is dear in a small piece. Nothing in a
-// piece comes every so many blocks.
+// Walks without helpers are measured now and then, as a reading of the clock is dear in a small piece. Nothing in a
+// piece comes with that period.
 constexpr int measured_walks = 13;
 
 } // namespace

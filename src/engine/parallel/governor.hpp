@@ -24,8 +24,8 @@ public:
 
     /// Whether they are in this cycle.
     bool asks() const noexcept { return asks_; }
-    /// If so, whether they are in a block with this many jobs, and this much work in them.
-    bool asks_for(size_t jobs, size_t work) const noexcept { return jobs >= 2 && work >= policy_.least_work; }
+    /// If so, whether they are in a block with this many planned items, and this much work in them.
+    bool asks_for(size_t items, size_t work) const noexcept { return items >= 2 && work >= policy_.least_work; }
     /// Whether it takes less to hand a lone voice over than to compute it.
     bool asks_for_lone(size_t operations) const noexcept { return operations >= policy_.fewest_ops; }
     /// Whether they are for blocks at once, of which those that pass the stages together have this much work.
@@ -33,9 +33,9 @@ public:
 
     void begin_walk() noexcept SCS_NONBLOCKING;
     void end_walk() noexcept SCS_NONBLOCKING;
-    /// So many blocks took so many ns, without a walk.
+    /// That many blocks took `nsec`, without a walk.
     void note_blocks(int blocks, int64_t nsec) noexcept SCS_NONBLOCKING;
-    /// The walk waited so many ns for a helper.
+    /// The walk waited for a helper.
     void note_wait(int64_t nsec) noexcept { longest_wait_ = std::max(longest_wait_, nsec); }
     /// `urgent`: helpers have the priority that they need. Returns true once: they would have been asked for a long
     /// time, but for that.
@@ -68,7 +68,7 @@ private:
     // Of this cycle.
     int blocks_ = 0;
     int64_t spent_ = 0;        ///< ns, in walks that are measured, which are …
-    int measured_ = 0;         ///< … so many blocks
+    int measured_ = 0;         ///< … this many blocks
     int64_t longest_wait_ = 0; ///< ns
     // Of this walk.
     int64_t began_ = 0;
@@ -78,8 +78,8 @@ private:
     double load_ = 0;         ///< of the walks: of the time that their blocks sound
     double rest_nsec_ = 0;    ///< how long helpers are still left alone
     bool unasked_ = false;    ///< they aren't asked for want of a priority …
-    double unasked_nsec_ = 0; ///< … for so long
-    bool told_ = false;       ///< … so that somebody was told
+    double unasked_nsec_ = 0; ///< … for this long
+    bool told_ = false;       ///< … so that it was told
     bool pays_ = true;        ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
     std::array<Spent, 2> trials_{};    ///< without helpers, and with them

@@ -14,7 +14,7 @@ namespace scs {
 class RandomJump {
 public:
     RandomJump(); // [worker]
-    /// The state after so many draws, in some ten to a hundred ns.
+    /// The state after that many draws, in some ten to a hundred ns.
     RandomState operator()(RandomState, uint32_t draws) const noexcept SCS_NONBLOCKING;
 
 private:

@@ -10,8 +10,8 @@
 namespace scs {
 namespace {
 
-constexpr size_t sets_per_job = 2;  // which are kept, on average: most batches are stereo
-constexpr size_t most_at_once = 32; // operations of a job that write at once
+constexpr size_t sets_per_item = 2; // which are kept, on average: most batches are stereo
+constexpr size_t most_at_once = 32; // operations of an item that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 constexpr int most_levels = 16;     // of groups, below a parallel one
 
@@ -26,7 +26,7 @@ bool in_parallel_group(const Item& one) noexcept {
 }
 
 /// How many batches and lone voices at most are computed ahead in a block.
-size_t most_jobs(const Settings& settings) noexcept {
+size_t most_planned(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes / 4, 64, 1024));
 }
 
@@ -41,12 +41,12 @@ StrandPlan::StrandPlan(const Settings& settings, size_t most_items, int lanes, D
       groups_alone_(settings.parallel == "groups"),
       lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
-      jobs_(most_jobs(settings)),
-      strands_(jobs_.size()),
-      gates_(jobs_.size()),
-      kept_sets_(sets_per_job * jobs_.size()),
+      items_(most_planned(settings)),
+      strands_(items_.size()),
+      gates_(items_.size()),
+      kept_sets_(sets_per_item * items_.size()),
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
-      items_(most_items),
+      listed_(most_items),
       draws_(most_draws) {}
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.
@@ -82,12 +82,12 @@ size_t StrandPlan::gate_for(size_t turn, size_t first) const noexcept {
     uint32_t gate = 0;
     for (const uint32_t writer : dependencies_.writers(turn))
         if (writer < first)
-            gate = std::max(gate, items_[writer].is_there);
+            gate = std::max(gate, listed_[writer].is_there);
     return gate;
 }
 
 void StrandPlan::make(const RenderList& list) noexcept {
-    job_count_ = strand_count_ = gate_count_ = set_count_ = work_ = draw_count_ = 0;
+    item_count_ = strand_count_ = gate_count_ = set_count_ = work_ = draw_count_ = 0;
     holds_ = true;
     version_ = list.version();
     size_t drawing = 0;
@@ -107,7 +107,7 @@ void StrandPlan::make(const RenderList& list) noexcept {
     list.complete() && list.reads() ? plan_strands(list.items(), opens) : plan_apart(list.items(), opens);
 }
 
-/// Where nobody reads what others write, each turn is a strand of its own. Whenever something has changed, all turns
+/// Where no turn reads what others write, each is a strand of its own. Whenever something has changed, all turns
 /// come here. Most are batches of the kind of the one before, so what depends on that alone is asked once.
 template <class Opens>
 void StrandPlan::plan_apart(std::span<const Item> items, Opens&& opens) noexcept {
@@ -128,7 +128,7 @@ void StrandPlan::plan_apart(std::span<const Item> items, Opens&& opens) noexcept
         }
         if (opens(one)) {
             const bool opened = is_worth_it(one) && open_apart(one, need_of(one));
-            note_draws(one, opened ? int32_t(job_count_ - 1) : -1);
+            note_draws(one, opened ? int32_t(item_count_ - 1) : -1);
         }
     }
 }
@@ -138,7 +138,7 @@ void StrandPlan::plan_strands(std::span<const Item> items, Opens&& opens) noexce
     dependencies_.begin();
     size_t count = 0;
     for (const Item& one : items) {
-        items_[count++] = {one, opens(one), 0};
+        listed_[count++] = {one, opens(one), 0};
         dependencies_.add(one, work_in(one));
     }
     const Runs& strands = dependencies_.find_strands();
@@ -147,7 +147,7 @@ void StrandPlan::plan_strands(std::span<const Item> items, Opens&& opens) noexce
         if (end > first + 1 && open_strand(first, end))
             continue;
         for (; first < end; ++first)
-            if (!is_worth_it(items_[first].of) || !open_strand(first, first + 1))
+            if (!is_worth_it(listed_[first].of) || !open_strand(first, first + 1))
                 pass_over(first);
     }
     std::sort(gates_.begin(), gates_.begin() + ptrdiff_t(gate_count_));
@@ -155,39 +155,39 @@ void StrandPlan::plan_strands(std::span<const Item> items, Opens&& opens) noexce
 
 /// Leaves a turn to the walk.
 void StrandPlan::pass_over(size_t turn) noexcept {
-    items_[turn].is_there = uint32_t(strand_count_ + 1);
-    if (items_[turn].opens)
-        note_draws(items_[turn].of, -1);
+    listed_[turn].is_there = uint32_t(strand_count_ + 1);
+    if (listed_[turn].opens)
+        note_draws(listed_[turn].of, -1);
 }
 
-/// Makes a turn a job where nobody reads what others write.
+/// Has a turn computed ahead where no turn reads what others write.
 bool StrandPlan::open_apart(const Item& one, const Need& need) noexcept {
-    if (job_count_ == jobs_.size() || set_count_ + need.sets > kept_sets_)
+    if (item_count_ == items_.size() || set_count_ + need.sets > kept_sets_)
         return false;
-    strands_[strand_count_++] = {uint32_t(job_count_), 1, 0, 0};
-    Job& job = new_job(one, need);
-    job.at_once = 0;
-    job.all_at_once = need.writes == 0;
+    strands_[strand_count_++] = {uint32_t(item_count_), 1, 0, 0};
+    PlannedItem& item = add_item(one, need);
+    item.at_once = 0;
+    item.all_at_once = need.writes == 0;
     return true;
 }
 
-/// Makes these turns jobs that are done as one, if they can be.
+/// Has these turns computed ahead as one strand, if they can be.
 bool StrandPlan::open_strand(size_t first, size_t end) noexcept {
     size_t sets = set_count_, gate = 0;
     for (size_t i = first; i < end; ++i) {
-        const PlannedItem& item = items_[i];
+        const ListedItem& item = listed_[i];
         if (!item.opens || (end > first + 1 && !hands_on_well(item.of, first, end)))
             return false;
         sets += need_of(item.of).sets;
         gate = std::max(gate, gate_for(i, first));
     }
-    if (job_count_ + (end - first) > jobs_.size() || sets > kept_sets_)
+    if (item_count_ + (end - first) > items_.size() || sets > kept_sets_)
         return false;
     if (gate)
         gates_[gate_count_++] = {uint32_t(gate), uint32_t(strand_count_)};
-    strands_[strand_count_++] = {uint32_t(job_count_), uint32_t(end - first), 0, 0};
-    for (PlannedItem& item : std::span(items_).subspan(first, end - first)) {
-        open_job(item.of, first, end);
+    strands_[strand_count_++] = {uint32_t(item_count_), uint32_t(end - first), 0, 0};
+    for (ListedItem& item : std::span(listed_).subspan(first, end - first)) {
+        open_item(item.of, first, end);
         item.is_there = uint32_t(strand_count_ + 1);
     }
     return true;
@@ -210,45 +210,45 @@ bool StrandPlan::hands_on_well(const Item& one, size_t first, size_t end) const 
     return well;
 }
 
-/// A job of the last strand.
-StrandPlan::Job& StrandPlan::new_job(const Item& one, const Need& need) noexcept {
-    Job& job = jobs_[job_count_++];
-    job.of = one;
-    job.strand = uint32_t(strand_count_ - 1);
-    job.kept = kept_.get() + set_count_ * set_floats_;
+/// Of the last strand.
+StrandPlan::PlannedItem& StrandPlan::add_item(const Item& one, const Need& need) noexcept {
+    PlannedItem& item = items_[item_count_++];
+    item.of = one;
+    item.strand = uint32_t(strand_count_ - 1);
+    item.kept = kept_.get() + set_count_ * set_floats_;
     set_count_ += need.sets;
     work_ += need.work;
-    return job;
+    return item;
 }
 
-void StrandPlan::open_job(const Item& one, size_t first, size_t end) noexcept {
+void StrandPlan::open_item(const Item& one, size_t first, size_t end) noexcept {
     const Need need = need_of(one);
-    Job& job = new_job(one, need);
-    job.at_once = 0;
+    PlannedItem& item = add_item(one, need);
+    item.at_once = 0;
     size_t write = 0, now = 0;
     if (end > first + 1)
         for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
             if (!writes(use.effect))
                 return;
             if (known && dependencies_.alone(use, range, first, end)) {
-                job.at_once |= 1u << write;
+                item.at_once |= 1u << write;
                 ++now;
             }
             ++write;
         });
-    job.all_at_once = now == need.writes;
-    note_draws(one, int32_t(job_count_ - 1));
+    item.all_at_once = now == need.writes;
+    note_draws(one, int32_t(item_count_ - 1));
 }
 
-void StrandPlan::note_draws(const Item& one, int32_t job) noexcept {
+void StrandPlan::note_draws(const Item& one, int32_t item) noexcept {
     if (one.facts().draws)
-        draws_[draw_count_++] = {job, one.numbers()};
+        draws_[draw_count_++] = {item, one.numbers()};
 }
 
 void StrandPlan::foresee_draws(RandomState random) noexcept {
     for (const Draw& draw : std::span(draws_).first(draw_count_)) {
-        if (draw.job >= 0)
-            jobs_[size_t(draw.job)].random = random;
+        if (draw.item >= 0)
+            items_[size_t(draw.item)].random = random;
         random = jump_(random, draw.numbers);
     }
 }

@@ -25,10 +25,10 @@ namespace scs {
 class StrandPlan {
 public:
     /// A batch or a lone voice, and what was computed of it.
-    struct alignas(cache_line) Job {
+    struct alignas(cache_line) PlannedItem {
         Item of;
         float* kept;
-        uint32_t at_once; ///< what it writes that nobody else reaches: bits as for VoiceRunner::run_ahead()
+        uint32_t at_once; ///< what it writes that no other reaches: bits as for VoiceRunner::run_ahead()
         bool all_at_once;
         bool over; ///< it has had its turn
         uint32_t strand;
@@ -46,11 +46,11 @@ public:
                 actions[action_count++] = {uint8_t(lane), uint8_t(action)};
         }
     };
-    /// Jobs one after the other that are done as one.
+    /// Items one after the other that are done as one.
     struct alignas(cache_line) Strand {
         uint32_t first, count;
-        uint32_t who;      ///< has done it, as in Helpers::Run
-        uint32_t computed; ///< how many of its jobs are done ahead
+        uint32_t thread;   ///< has done it, as in Helpers::Run
+        uint32_t computed; ///< how many of its items are done ahead
     };
     /// For TaskGraph::gate().
     struct Gate {
@@ -67,16 +67,18 @@ public:
     void make(const RenderList&) noexcept SCS_NONBLOCKING;
 
     size_t most_strands() const noexcept { return strands_.size(); }
-    std::span<Job> jobs() noexcept { return std::span(jobs_).first(job_count_); }
-    std::span<Job> jobs_of(const Strand& strand) noexcept { return jobs().subspan(strand.first, strand.count); }
-    Job& job(size_t number) noexcept { return jobs_[number]; }
+    std::span<PlannedItem> items() noexcept { return std::span(items_).first(item_count_); }
+    std::span<PlannedItem> items_of(const Strand& strand) noexcept {
+        return items().subspan(strand.first, strand.count);
+    }
+    PlannedItem& item(size_t number) noexcept { return items_[number]; }
     std::span<Strand> strands() noexcept { return std::span(strands_).first(strand_count_); }
     Strand& strand(size_t number) noexcept { return strands_[number]; }
     /// The fewest commits first.
     std::span<const Gate> gates() const noexcept { return std::span(gates_).first(gate_count_); }
-    /// Operations in all jobs, one of a batch counting as four.
+    /// Operations in all items, one of a batch counting as four.
     size_t work() const noexcept { return work_; }
-    /// Tells the jobs where the generator will be when their turns come. It is here before the block.
+    /// Tells the items where the generator will be when their turns come. It is here before the block.
     void foresee_draws(RandomState) noexcept SCS_NONBLOCKING;
 
 private:
@@ -86,14 +88,14 @@ private:
         size_t work;   ///< operations, one of a batch counting as four
         size_t writes; ///< operations that write to buses
     };
-    struct PlannedItem {
+    struct ListedItem {
         Item of;
         bool opens;        ///< it may be computed ahead
         uint32_t is_there; ///< how many strands' turns have begun when it has written
     };
     /// What draws random numbers, in order, as far as it is known how many.
     struct Draw {
-        int32_t job; ///< -1: it isn't computed ahead
+        int32_t item; ///< -1: it isn't computed ahead
         uint32_t numbers;
     };
 
@@ -110,9 +112,9 @@ private:
     bool open_strand(size_t first, size_t end) noexcept SCS_NONBLOCKING;
     void pass_over(size_t turn) noexcept SCS_NONBLOCKING;
     bool hands_on_well(const Item&, size_t first, size_t end) const noexcept SCS_NONBLOCKING;
-    Job& new_job(const Item&, const Need&) noexcept SCS_NONBLOCKING;
-    void open_job(const Item&, size_t first, size_t end) noexcept SCS_NONBLOCKING;
-    void note_draws(const Item&, int32_t job) noexcept SCS_NONBLOCKING;
+    PlannedItem& add_item(const Item&, const Need&) noexcept SCS_NONBLOCKING;
+    void open_item(const Item&, size_t first, size_t end) noexcept SCS_NONBLOCKING;
+    void note_draws(const Item&, int32_t item) noexcept SCS_NONBLOCKING;
 
     Dependencies& dependencies_; ///< of the items that are planned
     HeldOutput& held_;
@@ -121,16 +123,16 @@ private:
     const bool groups_alone_; ///< only what is in parallel groups
     const int lanes_;
     const size_t set_floats_; ///< of a set of rows that is kept
-    std::vector<Job> jobs_;
+    std::vector<PlannedItem> items_;
     std::vector<Strand> strands_;
     std::vector<Gate> gates_;
     size_t kept_sets_;
     AlignedArray<float> kept_;
-    std::vector<PlannedItem> items_; ///< while it is planned
+    std::vector<ListedItem> listed_; ///< while it is planned
     std::vector<Draw> draws_;
     bool holds_ = false;   ///< for the items and their buses of …
     uint32_t version_ = 0; ///< … this version of the list
-    size_t job_count_ = 0, strand_count_ = 0, gate_count_ = 0, set_count_ = 0, work_ = 0, draw_count_ = 0;
+    size_t item_count_ = 0, strand_count_ = 0, gate_count_ = 0, set_count_ = 0, work_ = 0, draw_count_ = 0;
 };
 
 } // namespace scs

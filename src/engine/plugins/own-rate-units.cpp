@@ -259,7 +259,7 @@ struct AudioControlUnit : ListeningUnit {
 /// A signal on its way to the server.
 struct Told {
     int32_t bus; ///< -1: none
-    bool fresh;  ///< nobody has written it in this block before this unit
+    bool fresh;  ///< nothing has written it in this block before this unit
     HalfBand filter;
     float* queue; ///< frames of the server's that are to be written
     int queued;

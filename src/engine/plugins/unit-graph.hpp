@@ -56,8 +56,8 @@ public:
     /// units, ns.
     void render(FaultLanding&, Deadline&, int64_t cost);
     enum class Outcome : uint8_t { whole, stopped, crashed };
-    /// Computes a block on any thread, while nobody else touches the instance. `wires`: memory of that thread's own for
-    /// the audio wires, as much as PluginWorld::wire_space(); null: that one. `space`: what native units are called
+    /// Computes a block on any thread, while no other thread touches the instance. `wires`: memory of that thread's own
+    /// for the audio wires, as much as PluginWorld::wire_space(); null: that one. `space`: what native units are called
     /// with, whose generator and done actions plugins' units use, too. `stops` is asked now and then: then the block
     /// is of no use. If a unit has crashed, the instance must not run any more.
     Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept SCS_NONBLOCKING;

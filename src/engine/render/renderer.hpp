@@ -70,7 +70,7 @@ private:
     Outbox& outbox_;
     Deadline& deadline_;
     Synth* running_ = nullptr;              ///< a synth of plugins' units that is being computed
-    const OutputPorts* suspects_ = nullptr; ///< being searched for who makes them bad
+    const OutputPorts* suspects_ = nullptr; ///< being searched for what makes them bad
 };
 
 } // namespace scs

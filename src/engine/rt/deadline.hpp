@@ -19,7 +19,7 @@ struct NanoClock {
     static NanoClock system() noexcept SCS_NONBLOCKING;
 };
 
-/// The moment at which the present cycle has to stop. Whoever is about to work says how long that will take, and is
+/// The moment at which the present cycle has to stop. What is about to work says how long that will take, and is
 /// told whether to leave it. The clock is read only when enough work has been announced, so asking often costs little.
 /// [rt]
 class Deadline {

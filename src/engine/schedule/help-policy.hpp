@@ -31,7 +31,7 @@ struct HelpPolicy {
     size_t least_at_once = 256;
 
     enum class Moment {
-        job,   ///< on a helper, before a task and after it
+        task,  ///< on a helper, before a task and after it
         round, ///< on the owner, when it has begun a round
         gate,  ///< on the owner, when it has committed, and before a task
     };

@@ -50,11 +50,11 @@ void wake(std::atomic<uint32_t>& word, uint32_t whom) noexcept SCS_NONBLOCKING {
 }
 
 /// Sleeps while the word has this value, for `nsec` at most if that isn't 0.
-void sleep_while(std::atomic<uint32_t>& word, uint32_t value, uint32_t who, int64_t nsec) noexcept {
+void sleep_while(std::atomic<uint32_t>& word, uint32_t value, uint32_t bits, int64_t nsec) noexcept {
     const int64_t until = NanoClock::system().now() + nsec;
     const timespec end{until / 1'000'000'000, until % 1'000'000'000};
     syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-            nsec ? &end : nullptr, nullptr, who);
+            nsec ? &end : nullptr, nullptr, bits);
 }
 
 /// By which bit a thread is woken; several may have the same.
@@ -62,7 +62,7 @@ uint32_t bit_of(size_t number) noexcept {
     return 1u << (number - 1) % 32;
 }
 
-/// The bits of the first so many threads.
+/// The bits of the first `threads` threads.
 uint32_t bits_up_to(size_t threads) noexcept {
     return threads < 32 ? (1u << threads) - 1 : UINT32_MAX;
 }
@@ -72,7 +72,7 @@ uint32_t bits_up_to(size_t threads) noexcept {
 HelperPool::~HelperPool() {
     const std::lock_guard lock(lock_);
     (void)resize();
-    // Nobody holds them any more, so they are about to leave.
+    // No owner holds them any more, so they are about to leave.
     for (const auto& thread : lost_)
         maker_->join(thread->thread);
 }

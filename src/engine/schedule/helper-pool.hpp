@@ -20,9 +20,9 @@ namespace scs {
 
 class Helpers;
 
-/// The threads that help all owners of jobs (Helpers) that share the pool: as many as the owner that wants most of
-/// them. Each helps one owner at a time: who has called, then who may call again as its cycle isn't over. It sleeps
-/// when there is none.
+/// The threads that help all owners of tasks (Helpers) that share the pool: as many as the owner that wants most of
+/// them. Each helps one owner at a time: one that has called, then one that may call again as its cycle isn't over. It
+/// sleeps when there is none.
 ///
 /// All that the threads do is host code under guard. A fault in one breaks the owner that it was helping, and the
 /// thread goes on with the others. Nobody waits for a thread that doesn't come back: another takes its number.
@@ -41,16 +41,16 @@ public:
     HelperPool& operator=(const HelperPool&) = delete;
 
     bool hurried() const noexcept { return hurried_; }
-    /// [any] Whether the first so many threads have found that they have the priority that they need. Each looks for it
-    /// when it has nothing to do, for ten seconds, as the host may get it for them only then.
+    /// [any] Whether the first `threads` threads have found that they have the priority that they need. Each looks for
+    /// it when it has nothing to do, for ten seconds, as the host may get it for them only then.
     bool urgent(size_t threads) const noexcept SCS_NONBLOCKING;
 
 private:
     friend Helpers;
-    /// What threads look at, to find who calls.
+    /// What threads look at, to find which owner calls.
     struct alignas(cache_line) Caller {
         std::atomic<Helpers*> owner{nullptr};
-        std::atomic<size_t> threads{0}; ///< those with numbers up to that help; 0: nobody has this place
+        std::atomic<size_t> threads{0}; ///< those with numbers up to that help; 0: no owner has this place
         std::atomic<uint32_t> round{0}; ///< how often it has called
         std::atomic<bool> in_cycle{false};
     };
@@ -72,8 +72,8 @@ private:
 
     // ---- Helpers'
 
-    /// [worker] A place for an owner who wants so many threads, at least 1, and comes to it by setting Caller::owner.
-    /// Null: there are too many owners. Throws if a thread can't be started.
+    /// [worker] A place for an owner that wants this many threads, at least 1, and comes to it by setting
+    /// Caller::owner. Null: there are too many owners. Throws if a thread can't be started.
     Caller* join(size_t threads);
     /// [worker] No thread touches the owner any more afterwards. Waits for that, for `nsec` at most if that isn't
     /// negative; false: some do still, and have been given up. May be called again then.
@@ -104,12 +104,12 @@ private:
 
     const std::shared_ptr<ThreadMaker> maker_;
     const bool hurried_;
-    std::mutex lock_;                              ///< of the threads, and of who joins
+    std::mutex lock_;                              ///< of the threads, and of the owners that join
     std::vector<std::unique_ptr<Thread>> threads_; ///< by their numbers; null: it couldn't be replaced
     std::vector<std::unique_ptr<Thread>> lost_;    ///< those that didn't come back in time, until they do
     std::array<std::atomic<bool>, most_threads> urgent_{};
     std::array<Caller, most_owners> callers_;
-    std::atomic<size_t> caller_count_{0}; ///< so many places have been used
+    std::atomic<size_t> caller_count_{0}; ///< how many places have been used
     alignas(cache_line) std::atomic<uint32_t> calls_{0};
     alignas(cache_line) std::atomic<uint32_t> sleeping_{0};
 };

@@ -24,8 +24,8 @@ Helpers::Helpers(TaskGraph& graph, Run run, Errand errand, void* data, const Set
       settings_(settings),
       pool_(std::move(pool)),
       hands_(size_t(settings.threads) + 1) {
-    for (size_t who = 0; who < hands_.size(); ++who)
-        hands_[who].of.who = who;
+    for (size_t thread = 0; thread < hands_.size(); ++thread)
+        hands_[thread].of.thread = thread;
     caller_ = pool_->join(size_t(settings.threads));
     if (caller_)
         caller_->owner.store(this, std::memory_order_release);
@@ -61,11 +61,11 @@ bool Helpers::wait_for(size_t chain) noexcept {
     return wait_briefly([&] { return graph_.close(chain); });
 }
 
-void Helpers::send(size_t who) noexcept {
-    errand_.store(who, std::memory_order_release);
-    for (int i = 0; i < errand_pauses && errand_.load(std::memory_order_relaxed) == who; ++i)
+void Helpers::send(size_t thread) noexcept {
+    errand_.store(thread, std::memory_order_release);
+    for (int i = 0; i < errand_pauses && errand_.load(std::memory_order_relaxed) == thread; ++i)
         spin_pause();
-    size_t waiting = who;
+    size_t waiting = thread;
     if (errand_.compare_exchange_strong(waiting, 0, std::memory_order_acquire))
         do_(data_, 0);
 }
@@ -76,14 +76,14 @@ bool Helpers::back() noexcept {
 
 // ---- a helper's
 
-bool Helpers::help(size_t who, uint32_t& round, uint32_t others) noexcept {
+bool Helpers::help(size_t thread, uint32_t& round, uint32_t others) noexcept {
     const int64_t traced = settings_.trace->begin();
-    const bool elsewhere = work(who, round, others);
-    settings_.trace->end(who, TraceKind::awake, traced);
+    const bool elsewhere = work(thread, round, others);
+    settings_.trace->end(thread, TraceKind::awake, traced);
     return elsewhere;
 }
 
-bool Helpers::work(size_t who, uint32_t& round, uint32_t others) noexcept {
+bool Helpers::work(size_t thread, uint32_t& round, uint32_t others) noexcept {
     const NanoClock clock = NanoClock::system();
     int64_t idle_since = clock.now();
     do {
@@ -92,10 +92,10 @@ bool Helpers::work(size_t who, uint32_t& round, uint32_t others) noexcept {
         for (int i = 0; i < looks_at_once; ++i) {
             if (closed_.load(std::memory_order_relaxed))
                 return false;
-            // An owner counts its own round first, so that nobody takes that for another's.
+            // An owner counts its own round first, so that no helper takes that for another's.
             const uint32_t calls = pool_->calls();
             const bool new_round = std::exchange(round, caller_->round.load(std::memory_order_acquire)) != round;
-            if (do_all(who) || new_round)
+            if (do_all(thread) || new_round)
                 idle = false;
             else if (calls - round != others && !graph_.stages_left())
                 return true;
@@ -104,8 +104,9 @@ bool Helpers::work(size_t who, uint32_t& round, uint32_t others) noexcept {
         const int64_t now = clock.now();
         if (!idle)
             idle_since = now;
-        // If nothing has come for so long, the owner has most likely broken off the round, or does these tasks itself.
-        if (now - idle_since >= patience_of(who))
+        // If nothing has come for that long, the owner has most likely broken off the round, or does these tasks
+        // itself.
+        if (now - idle_since >= patience_of(thread))
             return false;
         if (settings_.yields && idle && graph_.stages_left())
             sched_yield();
@@ -113,42 +114,42 @@ bool Helpers::work(size_t who, uint32_t& round, uint32_t others) noexcept {
     return true;
 }
 
-int64_t Helpers::patience_of(size_t who) const noexcept {
-    if (graph_.any_left(hands_[who].of))
+int64_t Helpers::patience_of(size_t thread) const noexcept {
+    if (graph_.any_left(hands_[thread].of))
         return patience_.load(std::memory_order_relaxed);
     return stays_.load(std::memory_order_relaxed) ? settings_.longest : settings_.patience;
 }
 
 /// What may be begun now. false: there was nothing.
-bool Helpers::do_all(size_t who) noexcept {
-    bool found = do_errand(who);
-    while (!closed_.load(std::memory_order_relaxed) && do_task(who, 0))
+bool Helpers::do_all(size_t thread) noexcept {
+    bool found = do_errand(thread);
+    while (!closed_.load(std::memory_order_relaxed) && do_task(thread, 0))
         found = true;
     return found;
 }
 
-bool Helpers::do_task(size_t who, size_t from) noexcept {
-    const TaskGraph::Task task = graph_.take(hands_[who].of, from);
+bool Helpers::do_task(size_t thread, size_t from) noexcept {
+    const TaskGraph::Task task = graph_.take(hands_[thread].of, from);
     if (task.chain == TaskGraph::none)
         return false;
     FaultGuard::progress();
-    if (who)
-        (void)do_errand(who);
-    come_to(who ? HelpPolicy::Moment::job : HelpPolicy::Moment::gate);
-    run_(data_, who, task);
+    if (thread)
+        (void)do_errand(thread);
+    come_to(thread ? HelpPolicy::Moment::task : HelpPolicy::Moment::gate);
+    run_(data_, thread, task);
     graph_.finish(task.chain);
-    if (who)
-        come_to(HelpPolicy::Moment::job);
+    if (thread)
+        come_to(HelpPolicy::Moment::task);
     return true;
 }
 
 /// false: there was none.
-bool Helpers::do_errand(size_t who) noexcept {
-    size_t mine = who;
+bool Helpers::do_errand(size_t thread) noexcept {
+    size_t mine = thread;
     if (errand_.load(std::memory_order_relaxed) != mine ||
         !errand_.compare_exchange_strong(mine, errand_begun, std::memory_order_acquire))
         return false;
-    do_(data_, who);
+    do_(data_, thread);
     errand_.store(0, std::memory_order_release);
     return true;
 }

@@ -21,19 +21,19 @@ namespace scs {
 /// sleeping, between two rounds for `patience` at most, unless they are to stay; between two cycles they sleep, if no
 /// other owner calls.
 ///
-/// A fault in a helper ends the others' help, too, and whoever waits for what it had begun gives up (LongWait).
+/// A fault in a helper ends the others' help, too, and a thread that waits for what it had begun gives up (LongWait).
 class Helpers {
 public:
-    /// [any thread of a helper, and the owner's] Does a task. `who`: 0 the owner, from 1 on the helpers.
-    using Run = void (*)(void* data, size_t who, TaskGraph::Task) noexcept SCS_NONBLOCKING;
+    /// [any thread of a helper, and the owner's] Does a task. `thread`: 0 the owner, from 1 on the helpers.
+    using Run = void (*)(void* data, size_t thread, TaskGraph::Task) noexcept SCS_NONBLOCKING;
     /// The same: does what the owner has send() for.
-    using Errand = void (*)(void* data, size_t who) noexcept SCS_NONBLOCKING;
+    using Errand = void (*)(void* data, size_t thread) noexcept SCS_NONBLOCKING;
     struct Settings {
         int threads = 1;               ///< helpers
         int64_t patience = 200'000;    ///< ns
         int64_t longest = 20'000'000;  ///< ns that they stay, and wait for tasks; longer than a block takes
-        bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
-        bool yields = false;           ///< who waits lets others run: there is no deadline
+        bool lingers = false;          ///< they wait that long after a cycle, too, as the next one comes at once
+        bool yields = false;           ///< a thread that waits lets others run: there is no deadline
         Trace* trace = &Trace::none(); ///< must live longer
         const HelpPolicy* policy = &HelpPolicy::usual; ///< must live longer
     };
@@ -76,21 +76,21 @@ public:
     /// round of a cycle, by one system call. `patience`: ns that they wait for tasks of it that can't be begun yet.
     void begin_round(int64_t patience) noexcept SCS_NONBLOCKING;
     void begin_round() noexcept { begin_round(settings_.longest); }
-    /// Until the end of the cycle helpers wait for another round however long that takes, as nobody wakes them again.
+    /// Until the end of the cycle helpers wait for another round however long that takes, as nothing wakes them again.
     void stay() noexcept { stays_.store(true, std::memory_order_relaxed); }
     /// TaskGraph::commit().
     void commit(size_t strands) noexcept {
         if (graph_.commit(strands))
             come_to(HelpPolicy::Moment::gate);
     }
-    /// To be called again and again until a chain is closed, which it returns: nobody is in a task of it any more.
+    /// To be called again and again until a chain is closed, which it returns: no thread is in a task of it any more.
     /// Meanwhile does another task, or waits for less than a microsecond if there is none.
     bool wait_for(size_t chain) noexcept SCS_NONBLOCKING;
     /// Does a task that may be begun. false: there is none.
     bool do_task() noexcept { return do_task(0, 0); }
     /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
     /// microseconds, the owner does it.
-    void send(size_t who) noexcept SCS_NONBLOCKING;
+    void send(size_t thread) noexcept SCS_NONBLOCKING;
     /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
     bool back() noexcept SCS_NONBLOCKING;
 
@@ -128,12 +128,12 @@ private:
     /// Does what there is to do, until there is nothing more in this cycle, or another owner calls. `round`: the one it
     /// comes to, then the last one that it has seen. `others`: how often other owners have called. false: it has waited
     /// for another round in vain.
-    bool help(size_t who, uint32_t& round, uint32_t others) noexcept;
-    bool work(size_t who, uint32_t& round, uint32_t others) noexcept;
-    bool do_all(size_t who) noexcept;
-    bool do_task(size_t who, size_t from) noexcept SCS_NONBLOCKING;
-    bool do_errand(size_t who) noexcept;
-    int64_t patience_of(size_t who) const noexcept;
+    bool help(size_t thread, uint32_t& round, uint32_t others) noexcept;
+    bool work(size_t thread, uint32_t& round, uint32_t others) noexcept;
+    bool do_all(size_t thread) noexcept;
+    bool do_task(size_t thread, size_t from) noexcept SCS_NONBLOCKING;
+    bool do_errand(size_t thread) noexcept;
+    int64_t patience_of(size_t thread) const noexcept;
     /// It has crashed.
     void fail() noexcept {
         failed_.store(true, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ private:
     Settings settings_;
     const std::shared_ptr<HelperPool> pool_;
     std::vector<Hand> hands_;              ///< the owner's and the helpers'
-    HelperPool::Caller* caller_ = nullptr; ///< null: nobody helps
+    HelperPool::Caller* caller_ = nullptr; ///< null: no thread helps
     bool wakes_ = false;                   ///< the next round is a cycle's first
     alignas(cache_line) std::atomic<bool> closed_{false}, failed_{false}, stays_{false};
     std::atomic<int64_t> patience_{0};                  ///< ns, of this round

@@ -10,7 +10,7 @@ namespace scs {
 
 namespace {
 
-constexpr int64_t longest_look = 1'000'000; // ns; whoever takes more had no processor
+constexpr int64_t longest_look = 1'000'000; // ns; a thread that takes more had no processor
 
 } // namespace
 

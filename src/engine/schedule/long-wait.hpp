@@ -9,8 +9,8 @@
 
 namespace scs {
 
-/// An owner's wait for a helper that has begun something. Nobody else can finish that, and nobody can take it from the
-/// helper, so a wait without success ends all that the owner does.
+/// An owner's wait for a helper that has begun something. No other thread can finish that, and none can take it from
+/// the helper, so a wait without success ends all that the owner does.
 class LongWait {
 public:
     /// ns after which a hurried owner sleeps between two looks, for 0.1 ms: it may be the owner's own processor that
@@ -19,8 +19,8 @@ public:
 
     /// [rt] The wait begins.
     explicit LongWait(const Helpers& helpers) noexcept : helpers_(helpers) {}
-    /// [rt] To be called between two looks, which take no longer than a job. Doesn't return if a helper has crashed, or
-    /// has kept a hurried owner waiting for HelpPolicy::longest_hang: FaultGuard::give_up(). Time in which the owner
+    /// [rt] To be called between two looks, which take no longer than a task. Doesn't return if a helper has crashed,
+    /// or has kept a hurried owner waiting for HelpPolicy::longest_hang: FaultGuard::give_up(). Time in which the owner
     /// had no processor itself, or was stopped, doesn't count.
     void go_on() noexcept SCS_NONBLOCKING;
     /// [rt] ns since the wait began.

@@ -32,7 +32,7 @@ void TaskGraph::open_chain(size_t chain, int64_t lead) noexcept {
     chains_[chain].now.store(round_ << 32, std::memory_order_relaxed);
 }
 
-/// Whoever sees this round in opened_ sees its chains.
+/// A thread that sees this round in opened_ sees its chains.
 void TaskGraph::publish(size_t chains, size_t blocks, uint64_t shape) noexcept {
     assert(chains <= most_chains && blocks <= most_blocks);
     opened_.store(round_ << 32 | shape | blocks * one_in_blocks | chains, std::memory_order_release);
@@ -80,7 +80,7 @@ void TaskGraph::look_at(Hand& hand, uint64_t opened, size_t from) const noexcept
         const size_t split = split_.load(std::memory_order_relaxed), count = count_of(opened);
         const size_t helpers = std::max<size_t>(threads_, 2) - 1;
         hand.up = hand.down =
-            hand.who ? split + (count - std::min(split, count)) * (hand.who - 1) / helpers : size_t(0);
+            hand.thread ? split + (count - std::min(split, count)) * (hand.thread - 1) / helpers : size_t(0);
         hand.gated = 0;
         hand.looks = 0;
     }
@@ -116,9 +116,9 @@ size_t TaskGraph::take_stage(Hand& hand) noexcept {
     if (stopped())
         return none;
     const size_t stages = count_of(hand.opened);
-    const bool near_end = through(std::min(hand.who, stages - 1), hand.opened);
+    const bool near_end = through(std::min(hand.thread, stages - 1), hand.opened);
     const bool any = hand.looks >= (near_end ? looks_at_end : looks_for_own);
-    const auto takes = [&](size_t stage) { return (any || stage % threads_ == hand.who) && begin(stage, hand); };
+    const auto takes = [&](size_t stage) { return (any || stage % threads_ == hand.thread) && begin(stage, hand); };
     hand.looks = std::min(hand.looks + 1, looks_for_own);
     for (size_t stage = stages; stage-- > threads_;)
         if (lags(stage) && takes(stage)) {

@@ -22,9 +22,9 @@ namespace scs {
 ///
 /// So each dependency is one counter that is compared with a number. Which task a thread takes of those that may be
 /// begun is a preference: a helper keeps to the same strands round after round, and a thread to its own stages, whose
-/// memory is in its core's cache. Each task is done once, by whoever takes it first. What was written in it is visible
-/// to whoever does what waits for it, and what the owner wrote before it opened the round to whoever takes a task of
-/// it. Lock-free. [rt], after construction.
+/// memory is in its core's cache. Each task is done once, by the first thread that takes it. What was written in it is
+/// visible to the thread that does what waits for it, and what the owner wrote before it opened the round to each that
+/// takes a task of it. Lock-free. [rt], after construction.
 class TaskGraph {
 public:
     static constexpr size_t none = SIZE_MAX;
@@ -33,7 +33,7 @@ public:
     };
     /// What a thread remembers of a round.
     struct Hand {
-        size_t who = 0;          ///< 0: the owner, from 1 on helpers
+        size_t thread = 0;       ///< 0: the owner, from 1 on helpers
         uint64_t opened = 0;     ///< the round
         size_t up = 0, down = 0; ///< strands that it looks at next
         size_t gated = 0;        ///< how many of those that wait for commits it has looked at
@@ -66,7 +66,7 @@ public:
         committed_.store(strands * one_block, std::memory_order_release);
         return true;
     }
-    /// No task of the chain is begun any more. false: somebody is in one, which only time changes.
+    /// No task of the chain is begun any more. false: a thread is in one, which only time changes.
     bool close(size_t chain) noexcept SCS_NONBLOCKING;
     /// How many blocks of a chain are done; of a closed one, what was written in them is visible.
     size_t done(size_t chain) const noexcept { return done_of(chains_[chain].now.load(std::memory_order_relaxed)); }
@@ -95,9 +95,10 @@ public:
     }
 
 private:
-    // Chain::now and opened_ have the round in their upper halves, so that nobody takes one round's for another's.
+    // Chain::now and opened_ have the round in their upper halves, so that no thread takes one round's for another's.
     static constexpr uint64_t begun = 1, closed = 2, one_block = 4; // of Chain::now; of committed_: one_block a commit
-    // Of opened_, which has the number of blocks above that of chains: both are of one round for whoever reads it.
+    // Of opened_, which has the number of blocks above that of chains: both are of one round for a thread that reads
+    // it.
     static constexpr uint64_t of_stages = uint64_t(1) << 31, one_in_blocks = uint64_t(1) << 16;
     struct alignas(cache_line) Chain {
         std::atomic<uint64_t> now{0};

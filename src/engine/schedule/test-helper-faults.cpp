@@ -19,36 +19,37 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int64_t second = 1'000'000'000; // ns
-constexpr size_t jobs = 16;
+constexpr size_t tasks = 16;
 
 volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
 
 struct Crew {
-    explicit Crew(const Helpers::Settings& settings, bool hurried = false) : graph(jobs, size_t(settings.threads) + 1) {
+    explicit Crew(const Helpers::Settings& settings, bool hurried = false)
+        : graph(tasks, size_t(settings.threads) + 1) {
         FaultGuard::install();
         helpers = std::make_unique<Helpers>(
             graph,
-            [](void* self, size_t who, TaskGraph::Task) noexcept {
-                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_job)
-                    crew.on_job();
+            [](void* self, size_t thread, TaskGraph::Task) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); thread > 0 && crew.on_task)
+                    crew.on_task();
             },
-            [](void* self, size_t who) noexcept {
-                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_errand)
+            [](void* self, size_t thread) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); thread > 0 && crew.on_errand)
                     crew.on_errand();
             },
             this, settings, std::make_shared<HelperPool>(ThreadMaker::plain(), hurried));
     }
     void begin_round() {
-        graph.open_strands(jobs, 0);
+        graph.open_strands(tasks, 0);
         helpers->begin_cycle();
         helpers->begin_round();
     }
-    /// The owner comes to all jobs. false: it has given up.
+    /// The owner comes to all tasks. false: it has given up.
     bool reach_all() {
         return FaultGuard::run_host([&] {
-            for (size_t job = 0; job < jobs; ++job) {
+            for (size_t task = 0; task < tasks; ++task) {
                 LongWait wait(*helpers);
-                while (!helpers->wait_for(job))
+                while (!helpers->wait_for(task))
                     wait.go_on();
             }
             helpers->end_cycle();
@@ -56,7 +57,7 @@ struct Crew {
     }
 
     TaskGraph graph;
-    std::function<void()> on_job, on_errand; ///< of helpers
+    std::function<void()> on_task, on_errand; ///< of helpers
     std::unique_ptr<Helpers> helpers;
 };
 
@@ -66,7 +67,7 @@ struct Crew {
     return *depth < 0 ? 0 : sink_deeper(depth) + room[0];
 }
 
-/// A job in which a helper stays until it is let go.
+/// A task in which a helper stays until it is let go.
 struct Block {
     void enter() {
         ++entered;
@@ -84,7 +85,7 @@ TEST_CASE("a helper that crashes leaves its owner, the others do, too, and the o
         CAPTURE(hurried);
         Crew crew({.threads = 3, .yields = !hurried}, hurried);
         std::atomic<int> begun{0};
-        crew.on_job = [&] {
+        crew.on_task = [&] {
             if (begun++ == 3)
                 *nowhere = 1;
         };
@@ -99,7 +100,7 @@ TEST_CASE("a helper that crashes leaves its owner, the others do, too, and the o
 
 TEST_CASE("a helper's own stack may overflow") {
     Crew crew({.threads = 2, .yields = true});
-    crew.on_job = [] {
+    crew.on_task = [] {
         volatile int depth = 1;
         sink_deeper(&depth);
     };
@@ -128,7 +129,7 @@ TEST_CASE("an owner gives up an errand in which a helper has crashed") {
 #if !defined(__SANITIZE_THREAD__) // it delivers a timer's signal only when the loop ends
 TEST_CASE("a helper that computes without end is ended") {
     Crew crew({.threads = 2}, true);
-    crew.on_job = [] {
+    crew.on_task = [] {
         for (volatile bool more = true; more;) {
         }
     };
@@ -142,7 +143,7 @@ TEST_CASE("a helper that computes without end is ended") {
 TEST_CASE("a hurried owner gives up on a helper that is blocked, and leaves it behind") {
     Crew crew({.threads = 2}, true);
     Block block;
-    crew.on_job = [&] {
+    crew.on_task = [&] {
         if (block.entered == 0)
             block.enter();
     };
@@ -159,7 +160,7 @@ TEST_CASE("a hurried owner gives up on a helper that is blocked, and leaves it b
 TEST_CASE("an owner without a deadline waits for as long as it takes") {
     Crew crew({.threads = 2, .yields = true});
     std::atomic<int> begun{0};
-    crew.on_job = [&] {
+    crew.on_task = [&] {
         if (begun++ == 0)
             std::this_thread::sleep_for(std::chrono::nanoseconds(2 * HelpPolicy::usual.longest_hang));
     };
@@ -179,18 +180,18 @@ TEST_CASE("an owner that was stopped hasn't waited") {
 
 TEST_CASE("helpers whose owner has broken off a round sleep, and leave") {
     Crew crew({.threads = 2});
-    for (size_t job = 0; job < jobs; ++job)
-        crew.graph.gate(job, 1); // nobody opens it
+    for (size_t task = 0; task < tasks; ++task)
+        crew.graph.gate(task, 1); // nobody opens it
     crew.begin_round();
     CHECK(wait_until([] { return helper_threads() == "SS"; }));
     CHECK(crew.helpers->leave_within(20 * second));
     CHECK(wait_until([] { return helper_threads() == ""; }));
 }
 
-TEST_CASE("a helper that is told to leave begins no other job") {
+TEST_CASE("a helper that is told to leave begins no other task") {
     Crew crew({.threads = 1});
     Block block;
-    crew.on_job = [&] { block.enter(); };
+    crew.on_task = [&] { block.enter(); };
     crew.begin_round();
     REQUIRE(wait_until([&] { return block.entered > 0; }));
     CHECK_FALSE(crew.helpers->leave_within(1));

@@ -22,24 +22,24 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr size_t jobs = 16;
+constexpr size_t tasks = 16;
 constexpr int64_t second = 1'000'000'000; // ns
 
 volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
 
-/// An owner of jobs that counts what is done; not atomically, so that ThreadSanitizer sees what isn't ordered.
+/// An owner of tasks that counts what is done; not atomically, so that ThreadSanitizer sees what isn't ordered.
 struct Owner {
     explicit Owner(std::shared_ptr<HelperPool> pool, int threads = 1)
-        : graph(jobs, size_t(threads) + 1),
-          counts(jobs),
+        : graph(tasks, size_t(threads) + 1),
+          counts(tasks),
           helpers(
               graph,
-              [](void* self, size_t who, TaskGraph::Task task) noexcept {
+              [](void* self, size_t thread, TaskGraph::Task task) noexcept {
                   Owner& owner = *static_cast<Owner*>(self);
-                  if (who > 0 && owner.on_job)
-                      owner.on_job();
+                  if (thread > 0 && owner.on_task)
+                      owner.on_task();
                   ++owner.counts[task.chain];
-                  owner.by_helpers += who > 0;
+                  owner.by_helpers += thread > 0;
               },
               [](void*, size_t) noexcept {}, this, {.threads = threads, .yields = true}, std::move(pool)) {}
 
@@ -47,13 +47,13 @@ struct Owner {
     bool round() {
         const int before = by_helpers;
         helpers.begin_cycle();
-        graph.open_strands(jobs, 0);
+        graph.open_strands(tasks, 0);
         helpers.begin_round();
         std::this_thread::sleep_for(20us);
-        for (size_t job = 0; job < jobs; ++job) {
-            while (!helpers.wait_for(job)) {
+        for (size_t task = 0; task < tasks; ++task) {
+            while (!helpers.wait_for(task)) {
             }
-            counts[job] += !graph.done(job);
+            counts[task] += !graph.done(task);
         }
         ++rounds;
         helpers.end_cycle();
@@ -63,13 +63,13 @@ struct Owner {
         bool helped = false;
         return wait_until([&] { return helped || (helped = round()); });
     }
-    bool well() const { return counts == std::vector<int>(jobs, rounds); }
+    bool well() const { return counts == std::vector<int>(tasks, rounds); }
 
     TaskGraph graph;
     std::vector<int> counts;
     std::atomic<int> by_helpers{0};
     int rounds = 0;
-    std::function<void()> on_job; ///< of helpers
+    std::function<void()> on_task; ///< of helpers
     Helpers helpers;
 };
 
@@ -174,11 +174,11 @@ TEST_CASE("a fault breaks the owner that was being helped, and the same threads 
         const auto pool = plain_pool(hurried);
         Owner broken(pool, 2), well(pool, 2);
         std::atomic<bool> done{false};
-        broken.on_job = [&] {
+        broken.on_task = [&] {
             if (!done.exchange(true))
                 *nowhere = 1;
         };
-        broken.graph.open_strands(jobs, 0);
+        broken.graph.open_strands(tasks, 0);
         broken.helpers.begin_cycle();
         broken.helpers.begin_round();
         REQUIRE(wait_until([&] { return broken.helpers.failed(); }));
@@ -195,12 +195,12 @@ TEST_CASE("another thread takes the number of one that doesn't come back") {
     const auto pool = plain_pool();
     std::atomic<bool> entered{false}, open{false};
     Owner stuck(pool), well(pool);
-    stuck.on_job = [&] {
+    stuck.on_task = [&] {
         entered = true;
         while (!open)
             std::this_thread::sleep_for(1ms);
     };
-    stuck.graph.open_strands(jobs, 0);
+    stuck.graph.open_strands(tasks, 0);
     stuck.helpers.begin_cycle();
     stuck.helpers.begin_round();
     REQUIRE(wait_until([&] { return entered.load(); }));

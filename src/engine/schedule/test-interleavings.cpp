@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // TaskGraph, in every interleaving of a few threads with a few tasks, in rounds of strands, of stages and of both. What
 // is checked: each task is done once in its round and never in another, after what it waits for, and sees what was
-// written before; the owner sees what was done; and nobody waits for ever.
+// written before; the owner sees what was done; and no thread waits for ever.
 #include "engine/schedule/test-interleavings.hpp"
 
 // In this program std::atomic is, within scs, the one that the model watches. So it runs the very code of the product.
@@ -145,8 +145,8 @@ struct Crew final : Interleavings::Threads {
         require(round.stops_after != SIZE_MAX || graph.done(round.stages - 1) == round.blocks, "a block isn't done");
     }
 
-    void help(size_t who) {
-        TaskGraph::Hand hand{.who = who};
+    void help(size_t thread) {
+        TaskGraph::Hand hand{.thread = thread};
         for (uint64_t seen = piece.asleep ? wait_for_round(0) : 0; seen <= rounds.size();) {
             Interleavings::at(place(__LINE__, seen, place(hand)));
             if (const uint64_t round = begun.load(std::memory_order_acquire); round != seen)

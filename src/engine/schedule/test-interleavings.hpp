@@ -65,7 +65,7 @@ public:
         Thread& self = current_->self();
         self.history = Memory::mix(place);
         self.waits = true;
-        // Who has looked in vain may as well not have looked yet.
+        // A thread that has looked in vain may as well not have looked yet.
         if (current_->orders_ == Orders::different) {
             if (!self.moved && !self.touched)
                 current_->memory_.forget(current_->running_, self.known);
@@ -91,11 +91,11 @@ private:
         uint64_t history = 0;
         bool waits = false, ended = false;
         std::vector<uint32_t> read; ///< atomic variables, since it was last at() a place
-        bool news = false;          ///< somebody else has written there since
+        bool news = false;          ///< another thread has written there since
         bool missed = false;        ///< one of these had a newer value
         bool interrupted = false;   ///< others had turns since it has read the first of these
         Memory::View known{};       ///< when its turn came
-        bool moved = false;         ///< since then it has done what no read may come behind
+        bool moved = false;         ///< since then it has done what no read may come after
         bool touched = false;       ///< since then it has read or written plain variables
     };
     /// A moment at which different things may happen.
@@ -293,7 +293,7 @@ private:
         return sum;
     }
 
-    /// So many interleavings lead on from here.
+    /// How many interleavings lead on from here.
     void reached(double count) { (path_.empty() ? result_.count : path_.back().count) += count; }
     /// To where something else can be tried. false: all was.
     bool go_back() {

@@ -63,7 +63,7 @@ struct Pair {
 
 } // namespace
 
-TEST_CASE("a plain variable is safe behind a release and an acquire, and with less it is not") {
+TEST_CASE("a plain variable is safe after a release and an acquire, and with less it is not") {
     CHECK(pass_message(release, acquire) == "");
     CHECK(pass_message(seq_cst, seq_cst) == "");
     CHECK(pass_message(relaxed, acquire).starts_with("a race"));

@@ -206,8 +206,8 @@ private:
         return access.kind == Access::compare_exchange && value != access.expected;
     }
     /// A compare-exchange finds the newest value if it succeeds, and never what was expected if it fails. Of values
-    /// that are the same, an older one that tells no more is enough: who has found it may do all that it may behind the
-    /// other.
+    /// that are the same, an older one that tells no more is enough: a thread that has found it may do all that it may
+    /// after the other.
     bool may_find(size_t thread, const Cell& cell, size_t i, const Access& access) const {
         const Value& value = cell.values[i];
         const bool fails = this->fails(access, value.value);

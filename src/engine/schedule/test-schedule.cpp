@@ -31,27 +31,27 @@ struct Crew {
         settings.yields = true;
         helpers = std::make_unique<Helpers>(
             graph,
-            [](void* data, size_t who, TaskGraph::Task task) noexcept {
-                static_cast<Crew*>(data)->run(who, task.chain);
+            [](void* data, size_t thread, TaskGraph::Task task) noexcept {
+                static_cast<Crew*>(data)->run(thread, task.chain);
             },
-            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this, settings,
+            [](void* data, size_t thread) noexcept { static_cast<Crew*>(data)->do_errand(thread); }, this, settings,
             std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     }
-    void run(size_t who, size_t job) {
+    void run(size_t thread, size_t task) {
         if (on_run)
-            on_run(who, job);
-        ++counts[job];
+            on_run(thread, task);
+        ++counts[task];
     }
-    void do_errand(size_t who) {
+    void do_errand(size_t thread) {
         ++errands;
-        errands_by_helpers += who > 0;
+        errands_by_helpers += thread > 0;
     }
-    /// The owner comes to a job: does it, or uses what was done.
-    void reach(size_t job) {
-        while (!helpers->wait_for(job)) {
+    /// The owner comes to a task: does it, or uses what was done.
+    void reach(size_t task) {
+        while (!helpers->wait_for(task)) {
         }
-        if (!graph.done(job))
-            run(0, job);
+        if (!graph.done(task))
+            run(0, task);
     }
 
     TaskGraph graph;
@@ -61,15 +61,15 @@ struct Crew {
     std::unique_ptr<Helpers> helpers;
 };
 
-/// Gives the jobs of the next round their gates; 0: none.
+/// Gives the tasks of the next round their gates; 0: none.
 void give(TaskGraph& graph, std::span<const size_t> gates) {
     std::vector<std::pair<size_t, size_t>> given;
-    for (size_t job = 0; job < gates.size(); ++job)
-        if (gates[job])
-            given.emplace_back(gates[job], job);
+    for (size_t task = 0; task < gates.size(); ++task)
+        if (gates[task])
+            given.emplace_back(gates[task], task);
     std::sort(given.begin(), given.end());
-    for (const auto& [gate, job] : given)
-        graph.gate(job, gate);
+    for (const auto& [gate, task] : given)
+        graph.gate(task, gate);
 }
 
 void sleep_at_random(HelpPolicy::Moment) noexcept {
@@ -82,7 +82,7 @@ const HelpPolicy delaying{.at = sleep_at_random};
 
 } // namespace
 
-TEST_CASE("each job of each round is done once, whoever does it, and before it is used") {
+TEST_CASE("each task of each round is done once, whoever does it, and before it is used") {
     for (const int threads : {1, 2, 3, 8})
         for (const bool lingers : {false, true}) {
             CAPTURE(threads);
@@ -96,10 +96,10 @@ TEST_CASE("each job of each round is done once, whoever does it, and before it i
                     const size_t count = pick(65);
                     crew.graph.open_strands(count, pick(70));
                     crew.helpers->begin_round();
-                    for (size_t job = 0; job < count; ++job) {
-                        ++expected[job];
-                        crew.reach(job);
-                        REQUIRE(crew.counts[job] == expected[job]);
+                    for (size_t task = 0; task < count; ++task) {
+                        ++expected[task];
+                        crew.reach(task);
+                        REQUIRE(crew.counts[task] == expected[task]);
                     }
                 }
                 crew.helpers->end_cycle();
@@ -108,39 +108,39 @@ TEST_CASE("each job of each round is done once, whoever does it, and before it i
         }
 }
 
-TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
-    constexpr size_t jobs = 32;
+TEST_CASE("a task with a gate isn't begun before its owner has come so far") {
+    constexpr size_t tasks = 32;
     for (const int threads : {1, 2, 3, 8}) {
         CAPTURE(threads);
         std::mt19937 random{unsigned(threads)};
-        Crew crew(jobs, {.threads = threads, .policy = &delaying});
-        // The round in which the owner was last done with a job. Not atomic: a gate is what orders it.
-        std::array<int, jobs> passed{};
-        std::array<size_t, jobs> gates{};
+        Crew crew(tasks, {.threads = threads, .policy = &delaying});
+        // The round in which the owner was last done with a task. Not atomic: a gate is what orders it.
+        std::array<int, tasks> passed{};
+        std::array<size_t, tasks> gates{};
         std::atomic<int> early{0}, gated_by_helpers{0};
         int round = 0;
-        crew.on_run = [&](size_t who, size_t job) {
-            if (who == 0)
+        crew.on_run = [&](size_t thread, size_t task) {
+            if (thread == 0)
                 std::this_thread::sleep_for(std::chrono::microseconds(1)); // so that helpers find something to do
-            if (who == 0 || gates[job] == 0)
+            if (thread == 0 || gates[task] == 0)
                 return;
             ++gated_by_helpers;
-            for (size_t before = 0; before + 1 < gates[job]; ++before)
+            for (size_t before = 0; before + 1 < gates[task]; ++before)
                 early += passed[before] != round;
         };
         for (round = 1; round < 200 || (gated_by_helpers == 0 && round < 100'000); ++round) {
-            const size_t count = random() % (jobs + 1);
+            const size_t count = random() % (tasks + 1);
             gates = {};
-            for (size_t job = 0; job < count; ++job)
-                gates[job] = random() % 2 ? random() % (job + 2) : 0;
+            for (size_t task = 0; task < count; ++task)
+                gates[task] = random() % 2 ? random() % (task + 2) : 0;
             give(crew.graph, std::span(gates).first(count));
-            crew.graph.open_strands(count, random() % (jobs + 1));
+            crew.graph.open_strands(count, random() % (tasks + 1));
             crew.helpers->begin_cycle();
             crew.helpers->begin_round();
-            for (size_t job = 0; job < count; ++job) {
-                crew.helpers->commit(job + 1);
-                crew.reach(job);
-                passed[job] = round;
+            for (size_t task = 0; task < count; ++task) {
+                crew.helpers->commit(task + 1);
+                crew.reach(task);
+                passed[task] = round;
             }
             crew.helpers->end_cycle();
         }
@@ -149,44 +149,44 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
     }
 }
 
-TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
-    constexpr size_t jobs = 1024;
-    TaskGraph graph(jobs, 2);
-    TaskGraph::Hand hand{.who = 1};
+TEST_CASE("tasks with a gate are taken in the order in which their gates open") {
+    constexpr size_t tasks = 1024;
+    TaskGraph graph(tasks, 2);
+    TaskGraph::Hand hand{.thread = 1};
     for (int round = 0; round < 3; ++round) {
-        std::vector<size_t> gates(jobs);
-        for (size_t job = 1; job < jobs; ++job)
-            gates[job] = 1 + job * 7 % jobs * job / jobs; // in no order
+        std::vector<size_t> gates(tasks);
+        for (size_t task = 1; task < tasks; ++task)
+            gates[task] = 1 + task * 7 % tasks * task / tasks; // in no order
         give(graph, gates);
-        graph.open_strands(jobs, 0);
+        graph.open_strands(tasks, 0);
         REQUIRE(graph.close(0));
         CHECK(graph.take(hand).chain == TaskGraph::none);
         size_t taken = 0;
-        for (size_t commits = 1; commits <= jobs; ++commits) {
+        for (size_t commits = 1; commits <= tasks; ++commits) {
             graph.commit(commits);
-            CHECK(graph.any_left(hand) == (taken < jobs - 1));
-            for (size_t job; (job = graph.take(hand).chain) != TaskGraph::none; ++taken) {
-                REQUIRE(gates[job] == commits);
-                graph.finish(job);
-                REQUIRE(graph.close(job));
-                REQUIRE(graph.done(job) == 1);
+            CHECK(graph.any_left(hand) == (taken < tasks - 1));
+            for (size_t task; (task = graph.take(hand).chain) != TaskGraph::none; ++taken) {
+                REQUIRE(gates[task] == commits);
+                graph.finish(task);
+                REQUIRE(graph.close(task));
+                REQUIRE(graph.done(task) == 1);
             }
         }
-        CHECK(taken == jobs - 1);
+        CHECK(taken == tasks - 1);
     }
 }
 
 TEST_CASE("a gate is one round's") {
     TaskGraph graph(2, 2);
-    TaskGraph::Hand hand{.who = 1};
+    TaskGraph::Hand hand{.thread = 1};
     graph.gate(0, 1);
     graph.open_strands(2, 0);
     CHECK(graph.take(hand).chain == 1);
     CHECK(graph.take(hand).chain == TaskGraph::none);
     CHECK_FALSE(graph.close(1));
     graph.finish(1);
-    for (size_t job = 0; job < 2; ++job)
-        REQUIRE(graph.close(job));
+    for (size_t task = 0; task < 2; ++task)
+        REQUIRE(graph.close(task));
     CHECK(graph.done(0) == 0);
     graph.open_strands(2, 0);
     CHECK(graph.any_left(hand)); // another round, of which it knows nothing
@@ -196,7 +196,7 @@ TEST_CASE("a gate is one round's") {
 
 namespace {
 
-/// A piece of work whose result depends on what it was before, and behind a gate on that of another one, which the
+/// A piece of work whose result depends on what it was before, and after a gate on that of another one, which the
 /// owner has come to before.
 struct Work {
     uint64_t seed, value = 0;
@@ -237,14 +237,14 @@ struct RandomGraph {
     }
     void set_gates(TaskGraph& graph) {
         std::vector<size_t> gates;
-        for (size_t job = 0; job < all.size(); ++job) {
-            Work& work = all[job];
-            work.gate = gates.emplace_back(work.gate_at(job));
-            work.input = work.gate > 1 ? work.seed / 7 % (work.gate - 1) : job;
+        for (size_t task = 0; task < all.size(); ++task) {
+            Work& work = all[task];
+            work.gate = gates.emplace_back(work.gate_at(task));
+            work.input = work.gate > 1 ? work.seed / 7 % (work.gate - 1) : task;
         }
         give(graph, gates);
     }
-    void run(size_t job) { all[job].run(all[all[job].input].value); }
+    void run(size_t task) { all[task].run(all[all[task].input].value); }
 
     std::mt19937_64 random;
     std::vector<Work> all;
@@ -252,15 +252,15 @@ struct RandomGraph {
 
 } // namespace
 
-TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one thread comes to") {
+TEST_CASE("random graphs of 10,000 tasks, edited between rounds, come to what one thread comes to") {
     for (const int threads : {1, 2, 7}) {
         CAPTURE(threads);
         RandomGraph graph{unsigned(threads)};
         Crew crew(RandomGraph::most, threads);
         std::atomic<size_t> by_helpers{0};
-        crew.on_run = [&](size_t who, size_t job) {
-            by_helpers += who > 0;
-            graph.run(job);
+        crew.on_run = [&](size_t thread, size_t task) {
+            by_helpers += thread > 0;
+            graph.run(task);
         };
         std::vector<int> expected(RandomGraph::most);
         for (int round = 0; round < 30 || (by_helpers == 0 && round < 1000); ++round) {
@@ -269,11 +269,11 @@ TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one
             crew.graph.open_strands(graph.all.size(), graph.pick(RandomGraph::most));
             crew.helpers->begin_cycle();
             crew.helpers->begin_round();
-            for (size_t job = 0; job < graph.all.size(); ++job) {
-                crew.helpers->commit(job + 1);
-                crew.reach(job);
-                alone.run(job);
-                ++expected[job];
+            for (size_t task = 0; task < graph.all.size(); ++task) {
+                crew.helpers->commit(task + 1);
+                crew.reach(task);
+                alone.run(task);
+                ++expected[task];
             }
             crew.helpers->end_cycle();
             REQUIRE(graph.all == alone.all);
@@ -284,59 +284,59 @@ TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one
     }
 }
 
-TEST_CASE("helpers do jobs, too") {
+TEST_CASE("helpers do tasks, too") {
     Crew crew(64, 2);
     std::atomic<int> by_helpers{0};
-    crew.on_run = [&](size_t who, size_t) { by_helpers += who > 0; };
+    crew.on_run = [&](size_t thread, size_t) { by_helpers += thread > 0; };
     crew.helpers->begin_cycle();
     crew.graph.open_strands(64, 0);
     crew.helpers->begin_round();
     while (by_helpers < 64)
         std::this_thread::yield();
-    for (size_t job = 0; job < 64; ++job)
-        crew.reach(job);
+    for (size_t task = 0; task < 64; ++task)
+        crew.reach(task);
     CHECK(crew.counts == std::vector<int>(64, 1));
 }
 
 TEST_CASE("the owner does all that nobody has begun before it waits") {
-    constexpr size_t jobs = 16;
-    for (const size_t split : {size_t(0), size_t(5), jobs - 1}) {
+    constexpr size_t tasks = 16;
+    for (const size_t split : {size_t(0), size_t(5), tasks - 1}) {
         CAPTURE(split);
-        Crew crew(jobs, 1);
+        Crew crew(tasks, 1);
         std::atomic<size_t> by_owner{0};
         std::atomic<bool> begun{false};
-        // The helper's only job takes until all others are done.
-        crew.on_run = [&](size_t who, size_t) {
-            if (who == 0) {
+        // The helper's only task takes until all others are done.
+        crew.on_run = [&](size_t thread, size_t) {
+            if (thread == 0) {
                 ++by_owner;
                 return;
             }
             begun = true;
-            while (by_owner < jobs - 1)
+            while (by_owner < tasks - 1)
                 spin_pause();
         };
         crew.helpers->begin_cycle();
-        crew.graph.open_strands(jobs, split);
+        crew.graph.open_strands(tasks, split);
         crew.helpers->begin_round();
         while (!begun)
             std::this_thread::yield();
-        for (size_t job = 0; job < jobs; ++job)
-            crew.reach(job);
-        CHECK(by_owner == jobs - 1);
-        CHECK(crew.counts == std::vector<int>(jobs, 1));
+        for (size_t task = 0; task < tasks; ++task)
+            crew.reach(task);
+        CHECK(by_owner == tasks - 1);
+        CHECK(crew.counts == std::vector<int>(tasks, 1));
     }
 }
 
-TEST_CASE("helpers begin behind the split, and go on in front of it") {
+TEST_CASE("helpers begin after the split, and go on before it") {
     TaskGraph graph(10, 3);
     graph.open_strands(10, 6);
-    TaskGraph::Hand owner{.who = 0}, first{.who = 1}, second{.who = 2};
+    TaskGraph::Hand owner{.thread = 0}, first{.thread = 1}, second{.thread = 2};
     std::vector<size_t> order;
     order.push_back(graph.take(first).chain);
     order.push_back(graph.take(second).chain);
     CHECK(graph.take(owner, 7).chain == 7);
-    for (size_t job; (job = graph.take(first).chain) != TaskGraph::none;)
-        order.push_back(job);
+    for (size_t task; (task = graph.take(first).chain) != TaskGraph::none;)
+        order.push_back(task);
     CHECK(order == std::vector<size_t>{6, 8, 9, 5, 4, 3, 2, 1, 0});
     CHECK(graph.take(second).chain == TaskGraph::none);
     CHECK_FALSE(graph.close(3));
@@ -352,10 +352,10 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
         crew.helpers->begin_cycle();
         crew.graph.open_strands(8, 0);
         crew.helpers->begin_round();
-        for (size_t job = 0; job < 8; ++job)
-            crew.reach(job);
-        for (size_t who = 1; who <= 3; ++who) {
-            crew.helpers->send(who);
+        for (size_t task = 0; task < 8; ++task)
+            crew.reach(task);
+        for (size_t thread = 1; thread <= 3; ++thread) {
+            crew.helpers->send(thread);
             while (!crew.helpers->back()) {
             }
             REQUIRE(crew.errands == ++expected);
@@ -368,7 +368,7 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
 TEST_CASE("helpers that are to stay wait for another round of the cycle, beyond their patience") {
     Crew crew(1, {.threads = 1, .patience = 0, .longest = 60'000'000'000});
     std::atomic<int> by_helper{0};
-    crew.on_run = [&](size_t who, size_t) { by_helper += who > 0; };
+    crew.on_run = [&](size_t thread, size_t) { by_helper += thread > 0; };
     crew.helpers->begin_cycle();
     crew.helpers->stay();
     for (int round = 1; round <= 5; ++round) { // the first one wakes it
@@ -391,8 +391,8 @@ TEST_CASE("helpers end while they sleep, wait or have never had anything to do")
             crew.helpers->begin_cycle();
             crew.graph.open_strands(4, 0);
             crew.helpers->begin_round();
-            for (size_t job = 0; job < 4; ++job)
-                crew.reach(job);
+            for (size_t task = 0; task < 4; ++task)
+                crew.reach(task);
         }
     }
 }

@@ -17,8 +17,8 @@ namespace {
 /// What is counted isn't atomic, so that ThreadSanitizer sees what isn't ordered.
 struct Line {
     explicit Line(size_t its_threads) : threads(its_threads), graph(8, threads), hands(threads) {
-        for (size_t who = 0; who < threads; ++who)
-            hands[who].who = who;
+        for (size_t thread = 0; thread < threads; ++thread)
+            hands[thread].thread = thread;
     }
 
     void run(size_t stage, size_t block) {
@@ -38,21 +38,21 @@ struct Line {
         graph.open_stages(stages, blocks, at_once);
     }
     /// any: also a task of others' stages, as after many looks.
-    bool step(size_t who, bool any) {
-        hands[who].looks = any ? TaskGraph::looks_for_own : 0;
-        return step(who);
+    bool step(size_t thread, bool any) {
+        hands[thread].looks = any ? TaskGraph::looks_for_own : 0;
+        return step(thread);
     }
-    bool step(size_t who) {
-        const TaskGraph::Task task = graph.take(hands[who]);
+    bool step(size_t thread) {
+        const TaskGraph::Task task = graph.take(hands[thread]);
         if (task.chain == TaskGraph::none)
             return false;
         run(task.chain, task.block);
         graph.finish(task.chain);
         return true;
     }
-    void work(size_t who) {
+    void work(size_t thread) {
         while (graph.stages_left())
-            step(who);
+            step(thread);
     }
     /// All are, which takes time while others are at work.
     void close() {
@@ -83,8 +83,8 @@ TEST_CASE("each stage of each block is done once, and after what it follows") {
                 const size_t stages = 1 + random() % 8, blocks = 1 + random() % 64;
                 line.open(stages, blocks, 1 + random() % 6);
                 std::vector<std::thread> others;
-                for (size_t who = 1; who < threads; ++who)
-                    others.emplace_back([&line, who] { line.work(who); });
+                for (size_t thread = 1; thread < threads; ++thread)
+                    others.emplace_back([&line, thread] { line.work(thread); });
                 line.work(0);
                 line.close();
                 CHECK(line.graph.done(stages - 1) == blocks);
@@ -103,22 +103,22 @@ TEST_CASE("rounds of stages and of strands follow each other while threads go on
     std::atomic<int> strands_by_others{0};
     std::vector<int> strands(8);
     bool of_stages = false;
-    const auto run_any = [&](size_t who) {
-        const TaskGraph::Task task = line.graph.take(line.hands[who]);
+    const auto run_any = [&](size_t thread) {
+        const TaskGraph::Task task = line.graph.take(line.hands[thread]);
         if (task.chain == TaskGraph::none)
             return;
         if (of_stages)
             line.run(task.chain, task.block);
         else
             ++strands[task.chain];
-        strands_by_others += !of_stages && who > 0;
+        strands_by_others += !of_stages && thread > 0;
         line.graph.finish(task.chain);
     };
     std::vector<std::thread> others;
-    for (size_t who = 1; who < 3; ++who)
-        others.emplace_back([&, who] {
+    for (size_t thread = 1; thread < 3; ++thread)
+        others.emplace_back([&, thread] {
             while (!over)
-                run_any(who);
+                run_any(thread);
         });
     std::vector<int> expected(8);
     for (int round = 0; round < 2000 || (strands_by_others == 0 && round < 1'000'000); ++round) {
@@ -212,7 +212,7 @@ TEST_CASE("nothing is begun once it is stopped, and what had been begun is waite
     Line line(1);
     line.open(2, 10, 2);
     CHECK(line.step(0, true));
-    TaskGraph::Hand other{.who = 0};
+    TaskGraph::Hand other{.thread = 0};
     const TaskGraph::Task begun = line.graph.take(other);
     line.graph.stop();
     CHECK_FALSE(line.graph.stages_left());

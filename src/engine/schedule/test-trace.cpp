@@ -26,18 +26,18 @@ struct Recorder {
             trace.begin_reading();
         return number;
     }
-    void record(size_t who, TraceKind kind, int64_t nsec, int32_t count = 0, std::string_view name = {}) {
+    void record(size_t thread, TraceKind kind, int64_t nsec, int32_t count = 0, std::string_view name = {}) {
         const int64_t began = trace.begin();
         now += nsec;
-        trace.end(who, kind, began, count, name);
+        trace.end(thread, kind, began, count, name);
     }
     /// What read() finds, as "thread kind began nsec count name".
     std::vector<std::string> read(size_t most = SIZE_MAX) {
         std::vector<std::string> all;
-        more = trace.read([&](size_t who, const TraceRecord& record) {
+        more = trace.read([&](size_t thread, const TraceRecord& record) {
             if (all.size() == most)
                 return false;
-            all.push_back(std::to_string(who) + " " + std::to_string(int(record.kind)) + " " +
+            all.push_back(std::to_string(thread) + " " + std::to_string(int(record.kind)) + " " +
                           std::to_string(record.began) + " " + std::to_string(record.nsec) + " " +
                           std::to_string(record.count) + " " + std::string(record.text()));
             return true;
@@ -55,7 +55,7 @@ using Lines = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("nothing is recorded before the start and behind the end") {
+TEST_CASE("nothing is recorded before the start and after the end") {
     Recorder r;
     CHECK(r.trace.begin() == 0);
     r.record(0, TraceKind::walk, 5);
@@ -170,12 +170,12 @@ TEST_CASE("threads that write while others read and recordings begin and end") {
     auto rings = std::make_unique<Trace::Rings>(threads, 256);
     std::atomic<bool> ending{false};
     std::vector<std::thread> writers;
-    for (size_t who = 1; who < threads; ++who)
-        writers.emplace_back([&, who] {
+    for (size_t thread = 1; thread < threads; ++thread)
+        writers.emplace_back([&, thread] {
             for (int32_t i = 0; !ending; ++i) {
                 const std::string name(size_t(i) % TraceRecord::most_name_bytes, char('a' + i % 26));
                 const int64_t began = trace.begin();
-                trace.end(who, TraceKind::job, began, i, name);
+                trace.end(thread, TraceKind::job, began, i, name);
                 if (!began)
                     std::this_thread::yield();
             }
@@ -186,12 +186,12 @@ TEST_CASE("threads that write while others read and recordings begin and end") {
         CHECK(number == round);
         trace.begin_reading();
         int64_t ends[threads] = {};
-        const auto take = [&](size_t who, const TraceRecord& record) {
+        const auto take = [&](size_t thread, const TraceRecord& record) {
             const auto i = size_t(record.count);
             const int64_t end = record.began + record.nsec;
             wrong += record.text() != std::string(i % TraceRecord::most_name_bytes, char('a' + i % 26)) ||
-                     record.began < trace.reads_from() || end < ends[who] || who == 0;
-            ends[who] = end;
+                     record.began < trace.reads_from() || end < ends[thread] || thread == 0;
+            ends[thread] = end;
             ++read;
             return true;
         };
@@ -228,9 +228,9 @@ TEST_CASE("helpers tell when they are awake, and the owner when it signals") {
         helpers.begin_round();
         helpers.end_cycle();
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        trace.read([&](size_t who, const TraceRecord& record) {
-            signals += who == 0 && record.kind == TraceKind::signal;
-            awake += who == 1 && record.kind == TraceKind::awake;
+        trace.read([&](size_t thread, const TraceRecord& record) {
+            signals += thread == 0 && record.kind == TraceKind::signal;
+            awake += thread == 1 && record.kind == TraceKind::awake;
             return true;
         });
     }

@@ -21,9 +21,9 @@ Trace& Trace::none() noexcept {
 
 // ---- threads that are traced
 
-void Trace::write(size_t who, TraceKind kind, int64_t began, int32_t count, std::string_view name) noexcept {
+void Trace::write(size_t thread, TraceKind kind, int64_t began, int32_t count, std::string_view name) noexcept {
     Rings* const rings = rings_.load(std::memory_order_acquire);
-    if (!rings || who >= rings->of_.size())
+    if (!rings || thread >= rings->of_.size())
         return;
     TraceRecord record;
     record.began = began;
@@ -32,7 +32,7 @@ void Trace::write(size_t who, TraceKind kind, int64_t began, int32_t count, std:
     record.kind = kind;
     record.name_bytes = uint8_t(std::min(name.size(), TraceRecord::most_name_bytes));
     std::copy_n(name.data(), record.name_bytes, record.name);
-    (void)rings->of_[who]->push(record); // the ring counts what finds no room
+    (void)rings->of_[thread]->push(record); // the ring counts what finds no room
 }
 
 // ---- the data loop

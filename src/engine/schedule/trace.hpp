@@ -46,7 +46,7 @@ static_assert(sizeof(TraceRecord) == 64);
 class Trace {
 public:
     static constexpr size_t records_a_thread = 32768;
-    static constexpr int64_t patience = 5'000'000'000; ///< ns. A recording ends when nobody has read it for so long.
+    static constexpr int64_t patience = 5'000'000'000; ///< ns. A recording ends when it hasn't been read for that long.
 
     /// Where the records of all threads lie.
     class Rings {
@@ -74,15 +74,15 @@ public:
 
     /// To be called before what is recorded: when it begins; 0: it isn't recorded.
     int64_t begin() const noexcept { return on_.load(std::memory_order_relaxed) ? clock_.now() : 0; }
-    /// To be called behind it, with what begin() returned.
-    void end(size_t who, TraceKind kind, int64_t began, int32_t count = 0, std::string_view name = {}) noexcept {
+    /// To be called after it, with what begin() returned.
+    void end(size_t thread, TraceKind kind, int64_t began, int32_t count = 0, std::string_view name = {}) noexcept {
         if (began)
-            write(who, kind, began, count, name);
+            write(thread, kind, began, count, name);
     }
 
     // ---- [rt] the data loop, or whoever has its place
 
-    /// begin() of a cycle. Ends a recording that nobody has read for too long.
+    /// begin() of a cycle. Ends a recording that hasn't been read for too long.
     int64_t begin_cycle() noexcept SCS_NONBLOCKING;
     bool on() const noexcept { return on_.load(std::memory_order_relaxed); }
     /// [any] Whether start() needs no rings.
@@ -127,7 +127,7 @@ public:
     uint64_t dropped() const noexcept;
 
 private:
-    void write(size_t who, TraceKind, int64_t began, int32_t count, std::string_view name) noexcept SCS_NONBLOCKING;
+    void write(size_t thread, TraceKind, int64_t began, int32_t count, std::string_view name) noexcept SCS_NONBLOCKING;
     bool abandoned() const noexcept { return clock_.now() - last_read_ > patience; }
     uint64_t all_dropped() const noexcept;
 

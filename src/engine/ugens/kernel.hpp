@@ -188,7 +188,7 @@ struct Kernel {
     bool pulls = false;               ///< takes values from inputs at demand rate; others can't have such
     bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
-    bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked after it
+    bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked before what comes next
     bool keeps_own_buffers = false;   ///< its state is what Space::own_buffers gives, and nothing else
     bool writes_own_buffers = false;  ///< writes to what Space::own_buffers gives: only where all units are native
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel

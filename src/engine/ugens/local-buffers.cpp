@@ -5,13 +5,16 @@
 #include "engine/ugens/sample-buffers.hpp"
 
 // Buffers that a voice has for itself: MaxLocalBufs makes room for their table, LocalBuf makes them, and SetBuf,
-// ClearBuf, BufWr, RecordBuf and DelTapWr write to them. What writes to a buffer that others see, too, stays
-// SuperCollider's: the voices of a batch would take turns in another order.
+// ClearBuf, BufWr, RecordBuf and DelTapWr write to them. What writes to a buffer that others see, too, is no kernel of
+// a voice: those of a batch would take turns in another order.
 
 namespace scs::SCS_SIMD {
 namespace {
 
-constexpr float most_buffers = 65536.f, most_channels = 256.f, most_frames = 4194304.f;
+constexpr float most_buffers = 65536.f;
+// Of a native LocalBuf, which is cleared at once, and several of them before the deadline is asked again: 1 MiB. Larger
+// ones, and those whose size isn't constant, stay the plugins'.
+constexpr float most_samples = 262144.f;
 
 /// A number in a range as an integer; the lowest one for NaN.
 SCS_INLINE int32_t whole_within(float x, float low, float high) {
@@ -65,7 +68,8 @@ constinit const Kernel table = [] {
     made.stop = stop_table;
     made.state64 = state64<TableState>();
     made.keeps_own_buffers = true;
-    made.state_of = &table; // a second MaxLocalBufs changes nothing in SuperCollider but prints, so only one is native
+    made.state_of =
+        &table; // a second MaxLocalBufs changes nothing in SuperCollider but prints, so with two none is native
     return made;
 }();
 
@@ -78,12 +82,12 @@ void start_buffer(const Op& op, Block& block) SCS_NONBLOCKING {
     number = no_number;
     OwnBuffers* const buffers = state<TableState<1>>(op, block).buffers[0];
     if (!buffers)
-        return; // which MaxLocalBufs has told of
+        return;
     if (buffers->count >= buffers->most)
         return block.space->done_action(block.space->host, *block.synths[0],
                                         Complaint{Complaint::too_many_buffers, op.unit}.action());
-    const int32_t channels = whole_within(*input(op, block, 0), 1.f, most_channels);
-    const int32_t frames = whole_within(*input(op, block, 1), 1.f, most_frames);
+    const int32_t channels = whole_within(*input(op, block, 0), 1.f, most_samples);
+    const int32_t frames = whole_within(*input(op, block, 1), 1.f, most_samples);
     const size_t samples = size_t(channels) * size_t(frames);
     float* const data = claim<float>(block, samples);
     const int32_t index = buffers->count++;
@@ -109,6 +113,12 @@ SCS_INLINE OwnBuffer* written_buffer(const Op& op, const Block& block, int lane)
     return own_buffer_of(block, lane, input(op, block, 0)[lane]);
 }
 
+void clear(OwnBuffer& buffer) {
+    if (!buffer.clean)
+        __builtin_memset(buffer.data, 0, size_t(buffer.frames) * size_t(buffer.channels) * sizeof(float));
+    buffer.clean = true;
+}
+
 constexpr Kernel writing(Kernel made) {
     made.writes_own_buffers = true;
     return made;
@@ -121,21 +131,20 @@ void start_setting(const Op& op, Block& block) SCS_NONBLOCKING {
     OwnBuffer* const to = written_buffer(op, block, 0);
     if (!to)
         return;
-    to->clean = false;
     const int64_t samples = int64_t(to->frames) * to->channels;
     const int64_t offset = whole_within(*input(op, block, 1), 0.f, 1e9f), given = op.inputs - first_value;
     const int64_t wanted = whole_within(*input(op, block, 2), 0.f, 65536.f), count = wanted < given ? wanted : given;
-    for (int64_t i = 0; i < count && offset + i < samples; ++i)
+    for (int64_t i = 0; i < count && offset + i < samples; ++i) {
         to->data[offset + i] = *input(op, block, first_value + size_t(i));
+        to->clean = false;
+    }
 }
 
 void start_clearing(const Op& op, Block& block) SCS_NONBLOCKING {
     put_zero(op, block);
     OwnBuffer* const to = written_buffer(op, block, 0);
-    if (!to || to->clean)
-        return;
-    __builtin_memset(to->data, 0, size_t(to->frames) * size_t(to->channels) * sizeof(float));
-    to->clean = true;
+    if (to)
+        clear(*to);
 }
 
 constexpr Kernel starting(KernelFunction start) {
@@ -335,7 +344,7 @@ struct DelTapWr {
         OwnBuffer* const to = tap_buffer(op, block, 0);
         if (!to)
             return;
-        __builtin_memset(to->data, 0, size_t(to->frames) * sizeof(float));
+        clear(*to);
         to->clean = false;
         to->data[0] = *input(op, block, 1);
         state<TapState<1>>(op, block).place[0] = to->frames == 1 ? 0 : 1;
@@ -349,6 +358,10 @@ constexpr Kernel tap = writing(lane_kernel<DelTapWr, TapState>(DelTapWr<1>::star
 bool names_own(const Signature& s, size_t fewest_inputs) {
     return s.inputs.size() >= fewest_inputs && s.inputs[0].own_buffer;
 }
+bool is_small(const Signature& s) {
+    const auto size = [&](size_t k) { return s.inputs[k].value > 1.f ? s.inputs[k].value : 1.f; };
+    return s.inputs[0].constant && s.inputs[1].constant && size(0) * size(1) <= most_samples;
+}
 bool is_called(const Signature& s) {
     return (s.rate == Rate::audio || s.rate == Rate::control) && s.outputs == 1;
 }
@@ -356,7 +369,9 @@ bool is_called(const Signature& s) {
 constexpr NativeUgen list[] = {
     {"MaxLocalBufs", [](const Signature& s) { return starts_alone(s) && !s.inputs.empty() ? &table : nullptr; }},
     {"LocalBuf",
-     [](const Signature& s) { return starts_alone(s) && s.inputs.size() >= 2 && s.outputs == 1 ? &buffer : nullptr; }},
+     [](const Signature& s) {
+         return starts_alone(s) && s.inputs.size() >= 2 && s.outputs == 1 && is_small(s) ? &buffer : nullptr;
+     }},
     {"SetBuf", [](const Signature& s) { return starts_alone(s) && names_own(s, 3) ? &setting : nullptr; }},
     {"ClearBuf", [](const Signature& s) { return starts_alone(s) && names_own(s, 1) ? &clearing : nullptr; }},
     {"BufWr", [](const Signature& s) { return is_called(s) && names_own(s, 4) ? &writer : nullptr; }},

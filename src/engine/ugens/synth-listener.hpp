@@ -11,7 +11,7 @@ namespace scs {
 
 struct Synth;
 
-/// Who hears what units tell. [rt], in the turns of the synths: what there is no room for is dropped and counted.
+/// What hears what units tell. [rt], in the turns of the synths: what there is no room for is dropped and counted.
 class SynthListener {
 public:
     /// What SendTrig sends. `frame`: of the block.

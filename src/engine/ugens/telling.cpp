@@ -148,6 +148,7 @@ struct Poll {
 
 struct Dpoll {
     enum { value, id, runs, length_input };
+    static constexpr size_t as_many_inputs = 256; ///< to tell of a value takes as long as to ask a unit with those
 
     template <int L>
     static float give(const Op& op, Pull& pull) SCS_NONBLOCKING {
@@ -157,6 +158,7 @@ struct Dpoll {
             return 0.f;
         }
         const float x = in.next(value);
+        in.spend(as_many_inputs);
         tell(op, pull, x, in.next(runs) > 0.f, in.held(id));
         return x;
     }

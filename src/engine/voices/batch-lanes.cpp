@@ -25,7 +25,7 @@ bool BatchLanes::has_room(const Batch& batch) const noexcept {
     return !full(batch) && !(batch.ordered() && batch.pending);
 }
 
-/// A free lane; in an ordered batch the one behind the last voice. The batch must have room.
+/// A free lane; in an ordered batch the one after the last voice. The batch must have room.
 int BatchLanes::lane_behind(Batch& batch) noexcept {
     if (!batch.ordered())
         return std::countr_one(batch.live);

@@ -15,7 +15,7 @@ public:
         : records_(records), lanes_(lanes), all_((1u << lanes) - 1) {}
 
     bool full(const Batch& batch) const noexcept { return batch.live == all_; }
-    /// Puts a lone voice into a batch, behind or before all others. false: there is no room.
+    /// Puts a lone voice into a batch, after or before all others. false: there is no room.
     bool append(Batch&, Synth&) noexcept SCS_NONBLOCKING;
     bool prepend(Batch&, Synth&) noexcept SCS_NONBLOCKING;
     /// Joins two batches if one has enough lanes for both. Otherwise, if `fill`, moves the first voice of `back` to

@@ -43,11 +43,11 @@ void Batching::join_behind(Synth& synth) noexcept {
         return;
     const Synth& next = static_cast<const Synth&>(*synth.next);
     if (Batch* behind = next.voice->batch;
-        behind && behind->ahead.job < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
+        behind && behind->ahead.planned < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
         (void)lanes_.prepend(*behind, synth);
 }
 
-/// Checks an interleaved batch again if nodes have come into the group. Voices behind a node that doesn't let them pass
+/// Checks an interleaved batch again if nodes have come into the group. Voices after a node that doesn't let them pass
 /// become lone. If nothing is left between the voices, they become a batch of neighbours. `first` is the first voice of
 /// the batch.
 void Batching::check_between(Batch& batch, Synth& first) noexcept {
@@ -191,7 +191,7 @@ void Batching::split_at(Node& node) noexcept {
     Batch* batch = batch_of(node.previous);
     if (!batch || batch->interleaved || batch != batch_of(node.next))
         return;
-    // The voices behind the node become lone until they are batched again.
+    // The voices after the node become lone until they are batched again.
     for (Node* n = node.next; batch_of(n) == batch; n = n->next)
         records_.unpack(*batch, *static_cast<Synth*>(n));
 }

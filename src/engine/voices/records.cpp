@@ -34,7 +34,7 @@ template <class Copy>
 }
 
 void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
-    assert(batch.ahead.job < 0 && synth.ahead.job < 0);
+    assert(batch.ahead.planned < 0 && synth.ahead.planned < 0);
     batch.live |= 1u << lane;
     batch.mapped |= uint32_t(mapped) << lane;
     batch.synths[lane] = &synth;
@@ -73,7 +73,7 @@ Batch* Records::make_batch(const Voice& like) noexcept {
 }
 
 void Records::free(Batch& batch) noexcept {
-    assert(batch.ahead.job < 0);
+    assert(batch.ahead.planned < 0);
     held_.free_slot(batch);
     pool_.free(&batch);
 }
@@ -163,7 +163,7 @@ void Records::move(Synth& synth, Batch& to, int lane) noexcept {
 
 void Records::vacate(Voice& voice) noexcept {
     Batch& batch = *voice.batch;
-    assert(batch.ahead.job < 0);
+    assert(batch.ahead.planned < 0);
     const uint32_t others = ~(1u << voice.lane);
     batch.live &= others;
     batch.mapped &= others;

@@ -33,7 +33,7 @@ struct Item {
 };
 
 /// The items of a block in their order, which tell what threads may compute. They are listed anew before a block if
-/// something has changed since: nodes, who is in a batch, who runs, which buses. [rt], after construction.
+/// something has changed since: nodes, which voices are in a batch, which run, which buses. [rt], after construction.
 class RenderList {
 public:
     /// [worker] most: how many items it has room for.

@@ -85,7 +85,7 @@ TEST_CASE("with a newcomer it isn't known what items find, with other work a wal
     CHECK(f.list.complete());
 }
 
-TEST_CASE("nothing is listed behind what may change other nodes, nor what there is no room for") {
+TEST_CASE("nothing is listed after what may change other nodes, nor what there is no room for") {
     Listed f;
     f.list.begin();
     f.add({0});

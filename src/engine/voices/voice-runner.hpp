@@ -76,7 +76,7 @@ public:
     /// Computes a block of a batch whose code says that it may be computed ahead, but for what it writes to buses: the
     /// inputs of those operations are kept in `kept`, code->batch_sets times block_size frames for each lane. Those of
     /// them write at once that have a bit in `at_once`. Batches without mapped controls only. On any thread that has
-    /// the runner for itself, while nobody else touches the batch or those buses.
+    /// the runner for itself, while no other thread touches the batch or those buses.
     void run_ahead(Batch&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;
     /// Does the rest in the batch's turn.
     void run_kept(Batch&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;

@@ -25,7 +25,7 @@ struct Voice {
     uint16_t sample_offset = 0; ///< where in its first block it starts, frames
     uint16_t audio_maps = 0;    ///< controls that are mapped to audio buses; what can be batched has at most 16384
     uint32_t maps = 0;          ///< controls that are mapped to any bus
-    float subsample_offset = 0; ///< how far behind that frame it should start, 0 to 1
+    float subsample_offset = 0; ///< how far after that frame it should start, 0 to 1
     double sample_rate;         ///< Hz; fixed, even if the engine's rate changes
 
     /// What each control was set to last. While a control is mapped, the record has the bus's value instead.

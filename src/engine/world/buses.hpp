@@ -34,7 +34,7 @@ public:
     /// [rt] Sets a control bus and marks it as touched in block `block_number`. Error: index_out_of_range.
     Status set_control(int64_t bus, float value, int32_t block_number) noexcept SCS_NONBLOCKING;
 
-    /// [rt] Makes all audio buses silent for who reads them in block `block_number` + 1.
+    /// [rt] Makes all audio buses silent for what reads them in block `block_number` + 1.
     void forget_audio(int32_t block_number) noexcept SCS_NONBLOCKING;
 
 private:

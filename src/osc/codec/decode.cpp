@@ -100,7 +100,7 @@ private:
         return decode_message(whole);
     }
 
-    /// The one way in which a packet may lack its padding: supercolliderjs leaves it out behind a blob, and scsynth
+    /// The one way in which a packet may lack its padding: supercolliderjs leaves it out after a blob, and scsynth
     /// doesn't mind.
     bool ends_with_blob(size_t size) const {
         for (const Arg& arg : packet_.args_)

@@ -6,7 +6,7 @@
 //     group ID
 //     synth NAME ID GROUP [CONTROL VALUE]...
 //
-//     job-costs CYCLES
+//     item-costs CYCLES
 //
 // Prints the walk's median ns of a block, then a line for each turn in its order: median ns, voices, SynthDef.
 #include "stage.hpp"
@@ -91,7 +91,7 @@ void read(Trace& trace, std::vector<Turn>& turns, std::vector<double>& walks) {
 
 int main(int argc, char** argv) {
     if (argc != 2) {
-        std::fprintf(stderr, "job-costs CYCLES < GRAPH\n");
+        std::fprintf(stderr, "item-costs CYCLES < GRAPH\n");
         return 2;
     }
     // Turns are traced only where there are helpers; these are never asked.
