@@ -5,8 +5,10 @@
 #include "engine/world/buffers.hpp"
 #include "engine/world/buses.hpp"
 #include "test-support.hpp"
+#include "test-timed.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <limits>
 #include <vector>
@@ -175,4 +177,32 @@ TEST_CASE("what writes to buffers that others see stays SuperCollider's") {
     SynthDef none = own;
     none.units[2] = unit("DC", Rate::control, {constant(one)}, {Rate::control});
     CHECK(!f.define(none)->code);
+}
+
+TEST_CASE("a large buffer is cleared a piece after the other, and its synth starts once all of it is") {
+    constexpr size_t samples = 1'000'000;
+    Timed t;
+    Pool& pool = t.engine->world().pool();
+    void* const used_before = pool.allocate(samples * sizeof(float));
+    REQUIRE(used_before);
+    std::memset(used_before, 1, samples * sizeof(float));
+    pool.free(used_before);
+    SynthDef def = own_def(float(samples));
+    UnitSpec& played = def.units[def.units.size() - 2];
+    REQUIRE(played.name == "Index");
+    played.inputs[1] = {1, 0}; // its last frame
+    Definition* const own = t.define(def);
+    REQUIRE(own->code);
+    t.engine->buses().control()[1] = 9;
+    t.play(*own, 1);
+    t.each_look = 1000;
+    (void)t.cycle(8 * t.each_look);
+    CHECK(t.engine->status().cuts == 1);
+    CHECK(t.engine->buses().control()[0] == 0);
+    int cycles = 1;
+    for (; t.engine->buses().control()[0] == 0 && cycles < 100; ++cycles)
+        (void)t.cycle(8 * t.each_look);
+    CHECK(cycles > 2);
+    CHECK(t.engine->buses().control()[0] == samples);
+    CHECK(t.engine->buses().control()[1] == 0);
 }
