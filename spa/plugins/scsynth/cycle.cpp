@@ -116,6 +116,7 @@ int Cycle::process() noexcept {
     constexpr int status = SPA_STATUS_HAVE_DATA | SPA_STATUS_NEED_DATA;
     const int64_t begun = now_nsec(CLOCK_MONOTONIC);
     const int64_t wall = now_nsec(CLOCK_REALTIME);
+    const int64_t read = now_nsec(CLOCK_MONOTONIC);
     Span span = next_span();
     if (span.frames == 0)
         return status;
@@ -136,7 +137,7 @@ int Cycle::process() noexcept {
     transports_ = position_ ? transport_reader_.read(*position_, span.rate) : standing;
 
     const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
-    const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
+    const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency, read - begun);
     graph_rate_.store(span.rate, std::memory_order_relaxed);
     if (rate_adapter_)
         choose_resampling(span.rate);
