@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/nonblocking.hpp"
+
+#include <cstdint>
+
+namespace scs {
+
+/// The times of cycles whose driver knows only when it was woken, as by a packet of a network: they jitter by what the
+/// network and the wake-up took. A delay-locked loop of second order finds the even times behind them.
+class DriverTime {
+public:
+    /// Of the loop, in Hz: what it has in the end. It begins wider, so that it finds the driver's rate within seconds.
+    static constexpr double bandwidth = 0.05, first_bandwidth = 1;
+    /// Further off than this part of a cycle, it is no jitter, but a lost cycle: the loop begins anew.
+    static constexpr double longest_jitter = 0.5;
+
+    /// Starts a cycle of that many frames (1 or more) at a nominal rate in Hz, which the driver says began at that
+    /// time, in ns of a clock. Returns when it began, smoothed. The first one is what the driver says. [rt]
+    uint64_t begin_cycle(uint64_t nsec, uint32_t frames, double rate) noexcept SCS_NONBLOCKING;
+
+    /// Starts anew. [rt]
+    void reset() noexcept SCS_NONBLOCKING { *this = {}; }
+
+private:
+    uint64_t reference_nsec_ = 0; ///< what the next cycle is expected at is this and …
+    double expected_nsec_ = 0;    ///< … this: a double alone can't hold it to the nanosecond
+    double stretch_ = 1;          ///< how much longer the driver's frames are than nominal ones
+    double seconds_ = 0;          ///< since it began; 0: it hasn't
+    double rate_ = 0;
+};
+
+} // namespace scs
