@@ -126,7 +126,8 @@ class Network:
 
 
 class Host(Session):
-    """A session in namespaces, whose driver hears clicks of `channels` channels."""
+    """A session in namespaces, whose driver hears clicks of `channels` channels. If `ppm` is None, it only hears, and
+    something else has to drive the graph."""
 
     DRIVER = "driver"
 
@@ -134,9 +135,9 @@ class Host(Session):
         self.address, self.port, self.spaces = address, free_port(), spaces
         self._network, self.channels = network, channels
         self.heard = Clicks(channels)
-        driver = self.heard.object(self.DRIVER, f"node.driver = true priority.driver = 30000 "
-                                   f"tape.ppm = {ppm} tape.quantum = {QUANTUM}")
-        super().__init__(sinks={}, wireplumber=False, objects=[driver, *objects], enter=spaces.enter(), **session)
+        drives = "" if ppm is None else f"node.driver = true priority.driver = 30000 tape.ppm = {ppm} tape.quantum = {QUANTUM}"
+        driver = self.heard.object(self.DRIVER, drives)
+        super().__init__(**{"sinks": {}, "wireplumber": False, "objects": [driver, *objects], "enter": spaces.enter()} | session)
         self.at_close(self.heard.close)
 
     def start_server(self, links=True, **settings):
@@ -156,13 +157,18 @@ def play_clicks(hosts, count, seed, gaps=(0.02, 0.05), lead=0.25):
     """Has all hosts play one score of clicks, whose moments are anywhere between frames, and `gaps` seconds apart, at
     least and at most; it is sent `lead` seconds ahead. (times in ns since 1970, [Clicks of each host])."""
     before = [host.heard.count() for host in hosts]
+    times = send_clicks(hosts, count, seed, gaps, lead)
+    return times, [wait_clicks(host, old, count) for host, old in zip(hosts, before)]
+
+
+def send_clicks(hosts, count, seed, gaps, lead=0.25):
+    """The same, but waits only until all have been sent, and returns the times alone."""
     times = time.time() + 2 * lead + np.cumsum(np.random.default_rng(seed).uniform(*gaps, count))
     for moment in times:
         time.sleep(max(0, moment - lead - time.time()))
         for host in hosts:
             host.client.send_at(moment, ("/s_new", "test_impulse", -1, 0, 0))
-    heard = [wait_clicks(host, old, count) for host, old in zip(hosts, before)]
-    return (times * 1e9).astype(np.int64), heard
+    return (times * 1e9).astype(np.int64)
 
 
 def wait_clicks(host, before, count):
