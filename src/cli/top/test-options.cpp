@@ -57,6 +57,22 @@ TEST_CASE("the server, the time and the view") {
     CHECK(parse({"--help"}).help);
 }
 
+TEST_CASE("words are hosts, whose port is that of the options unless they have one") {
+    const Options options = parse({"studio-1", "-u", "57120", "192.0.2.7:57111", "--once"});
+    REQUIRE(options.hosts.size() == 2);
+    CHECK(options.hosts[0].text() == "studio-1:57120");
+    CHECK(options.hosts[1].text() == "192.0.2.7:57111");
+    CHECK(options.once);
+    CHECK(parse({}).hosts.empty());
+    CHECK(error_of({"studio:x"}) == "studio:x: expected a port behind the colon, 1 to 65535");
+    CHECK(error_of({"-B", "192.0.2.7", "studio"}) ==
+          "-B 192.0.2.7: hosts are named as well; name this one as they are");
+    Arguments many(257, "a");
+    CHECK(error_of(many) == "a: there may be 256 hosts at most");
+    many.pop_back();
+    CHECK(parse(many).hosts.size() == 256);
+}
+
 TEST_CASE("options are written as getopt_long() reads them") {
     const Options options = parse({
         "-u57120",
@@ -74,9 +90,9 @@ TEST_CASE("options are written as getopt_long() reads them") {
     CHECK(options.password == "-x");
     CHECK(error_of({"--once=yes"}) == "--once=yes: no such option");
     CHECK(error_of({"--none"}) == "--none: no such option");
-    CHECK(error_of({"-u", "1", "--", "-t"}) == "-t: no such option");
+    CHECK(error_of({"-u", "1", "--", "-t"}).starts_with("-t: expected a host's name"));
     CHECK(error_of({"--once", "more", "-x"}) == "-x: no such option"); // words are looked at last
-    CHECK(error_of({"--once", "more"}) == "more: no such option");
+    CHECK(parse({"--once", "more"}).hosts.size() == 1);
     CHECK(parse({"-hx"}).help);
 }
 
@@ -92,7 +108,6 @@ TEST_CASE("who finds no server is told what fits the port's kind") {
 
 TEST_CASE("what is wrong is said") {
     CHECK(error_of({"-x"}) == "-x: no such option");
-    CHECK(error_of({"top"}) == "top: no such option");
     for (const char* option : {"-u", "-t", "-B", "-p", "-d", "--sort", "--filter"})
         CHECK(error_of({option}) == std::string(option) + ": expected a value after it");
     for (const char* port : {"0", "65536", "-1", "x", "", "1.5", "nan"})
