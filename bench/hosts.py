@@ -4,6 +4,8 @@
 own. All are sent one score of clicks with time tags, and each notes by its driver's clock when it hears them.
 
 --way time (the default): when each host plays the clicks, beside their time tags, with drivers that are off by --ppm.
+--way voices: how many default synths the hosts have time for, beside one host alone. As all share this machine's cores,
+only one host plays at a time, and its number follows from the processor time of 0 and of --voices synths.
 Other ways, which are folders of conf/several-machines: sound goes from the second of two hosts to the first, and how long
 it takes is measured, click by click.
 
@@ -21,21 +23,29 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import report  # noqa: E402
+from bench.stands import SYNTHDEFS as DEFAULT  # noqa: E402
+from bench.stands import play_default  # noqa: E402
 from tests.lib import between_hosts, hosts  # noqa: E402
+from tests.lib.process import threads  # noqa: E402
 
-TIME = "time"
+TIME, VOICES = "time", "voices"
 SETTLE = 20      # s that a loop between hosts is given before it is measured
+WINDOW = 4       # s in which processor time is counted
+FULL = 0.7       # of a core: the server's own limit (cpu-limit)
 PIECE = 100      # clicks that are sent and waited for at once, so that a lost one costs no more
 GAPS = (0.08, 0.12)
 
 
 @dataclass
 class Figures:
-    """Of what lies between two moments, click by click; in frames."""
+    """Of what lies between two moments, click by click; in frames. `usual` is the median, and `within` the part of the
+    clicks that lie no more than a frame from it: cycles that this machine loses move others."""
     what: str
     clicks: int
     lost: int
     mean: float
+    usual: float
+    within: float
     deviation: float  # standard, without the drift
     least: float
     most: float
@@ -45,9 +55,10 @@ class Figures:
 def figures(what, seconds, frames, lost=0):
     """Of the same distance at these moments."""
     seconds, frames = np.asarray(seconds, float), np.asarray(frames, float)
+    usual = float(np.median(frames))
     slope, start = np.polyfit(seconds - seconds[0], frames, 1)
     even = frames - start - slope * (seconds - seconds[0])
-    return Figures(what, len(frames), lost, float(frames.mean()), float(even.std()), float(frames.min()), float(frames.max()),
+    return Figures(what, len(frames), lost, float(frames.mean()), usual, float((np.abs(frames - usual) <= 1).mean()), float(even.std()), float(frames.min()), float(frames.max()),
                    float(slope * (seconds[-1] - seconds[0])))
 
 
@@ -98,20 +109,71 @@ def measure_way(options):
                 continue
             times += list(passage.times / 1e9)
             latencies += list(passage.latencies())
+    if not times:
+        sys.exit(f"no piece of {PIECE} clicks came whole")
     return [figures(f"{options.way}, from host 2 to host 1 ({options.ppm[1]:+g} and {options.ppm[0]:+g} ppm)", times, latencies, lost)]
 
 
+@dataclass
+class Capacity:
+    """Of a host: cores that its daemon takes with no synth and with some, and the synths that FULL of a core has time for."""
+    what: str
+    idle: float
+    playing: float
+    voices: int
+    capacity: float
+
+
+def cores(host):
+    """That the host's daemon takes."""
+    def used():
+        return sum(each["cpu_nsec"] for each in threads(host.daemon.pid).values())
+    before, begun = used(), time.monotonic()
+    time.sleep(WINDOW)
+    return (used() - before) / 1e9 / (time.monotonic() - begun)
+
+
+def capacity(what, host, voices):
+    host.client.command("/d_loadDir", str(DEFAULT))
+    idle = cores(host)
+    play_default(host.client, voices)
+    playing = cores(host)
+    host.client.send("/g_freeAll", 0)
+    host.client.sync()
+    return Capacity(what, idle, playing, voices, (FULL - idle) / (playing - idle) * voices)
+
+
+def measure_voices(options):
+    """The first host while it is alone, then each in turn."""
+    with hosts.Network() as network:
+        found = []
+        for number in range(options.hosts):
+            network.add().start_server()
+            if number == 0:
+                found.append(capacity("one host alone", network.hosts[0], options.voices))
+        return found + [capacity(f"host {number} of {options.hosts}", host, options.voices)
+                        for number, host in enumerate(network.hosts, 1)]
+
+
+def voices_table(found):
+    lines = ["| | cores, no synth | cores, playing | synths | synths in 70 % of a core |", "|---" * 5 + "|"]
+    lines += [f"| {each.what} | {each.idle:.3f} | {each.playing:.3f} | {each.voices} | {each.capacity:.0f} |" for each in found]
+    times = sum(each.capacity for each in found[1:]) / found[0].capacity
+    return "\n".join(lines) + f"\n\nAll hosts together: {times:.2f} times one alone.\n"
+
+
 def markdown(found):
-    lines = ["| | clicks | mean | deviation | least | most | drift | pieces left out |", "|---" * 8 + "|"]
-    lines += [f"| {each.what} | {each.clicks} | {each.mean:.2f} | {each.deviation:.3f} | {each.least:.2f} | {each.most:.2f} | "
+    lines = ["| | clicks | mean | median | within a frame of it | deviation | least | most | drift | pieces left out |", "|---" * 10 + "|"]
+    lines += [f"| {each.what} | {each.clicks} | {each.mean:.2f} | {each.usual:.2f} | {100 * each.within:.1f} % | {each.deviation:.3f} | {each.least:.2f} | {each.most:.2f} | "
               f"{each.drift:+.3f} | {each.lost} |" for each in found]
     return "\n".join(lines) + f"\n\nFrames at {hosts.RATE} Hz; drift from the first click to the last; a piece has {PIECE} clicks.\n"
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--way", choices=[TIME, *between_hosts.WAYS], default=TIME)
-    parser.add_argument("--hosts", type=int, default=2, help="with --way time (2)")
+    parser.add_argument("--way", choices=[TIME, VOICES, *between_hosts.WAYS], default=TIME)
+    parser.add_argument("--hosts", type=int, default=2, help="with --way time and voices (2)")
+    parser.add_argument("--voices", type=int, default=400, help="with --way voices (400)")
     parser.add_argument("--minutes", type=float, default=10, help="10")
     parser.add_argument("--ppm", type=lambda text: [float(word) for word in text.split(",")], default=[100.0, -100.0],
                         help="how much the hosts' drivers are too fast, in turn (100,-100)")
@@ -124,14 +186,15 @@ def parse():
 
 def main():
     options = parse()
-    reason = hosts.why_not() or (options.way != TIME and between_hosts.WAYS[options.way].why_not())
+    reason = hosts.why_not() or (options.way in between_hosts.WAYS and between_hosts.WAYS[options.way].why_not())
     if reason:
         sys.exit(reason)
-    found = measure_time(options) if options.way == TIME else measure_way(options)
+    measure = {TIME: measure_time, VOICES: measure_voices}.get(options.way, measure_way)
+    found = measure(options)
     print(file=sys.stderr)
-    print(markdown(found))
+    print(voices_table(found) if options.way == VOICES else markdown(found))
     if options.json:
-        options.json.write_text(json.dumps({"machine": report.machine(), "way": options.way, "minutes": options.minutes,
+        options.json.write_text(json.dumps({"machine": report.machine(), "way": options.way, "minutes": options.minutes, "ppm": options.ppm,
                                             "figures": [asdict(each) for each in found]}, indent=1))
 
 

@@ -116,7 +116,12 @@ def test_drift_is_told_from_jitter():
     assert found.drift == pytest.approx(1, abs=0.01)
     assert found.deviation == pytest.approx(1, abs=0.01)
     assert (found.least, found.most) == pytest.approx((4, 7), abs=0.01)
-    assert "| it | 601 | 5.50 | 1.000 | 4.00 | 7.00 | +1.000 | 2 |" in hosts.markdown([found])
+    assert "| it | 601 | 5.50 | 6.00 | 50.1 % | 1.000 | 4.00 | 7.00 | +1.000 | 2 |" in hosts.markdown([found])
+
+
+def test_hosts_add_up():
+    alone, first, second = (hosts.Capacity(what, 0.02, 0.12, 100, most) for what, most in (("alone", 500), ("1", 480), ("2", 510)))
+    assert "All hosts together: 1.98 times one alone." in hosts.voices_table([alone, first, second])
 
 
 def test_notes_last_their_blocks():

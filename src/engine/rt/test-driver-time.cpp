@@ -82,13 +82,25 @@ TEST_CASE("cycles of other lengths in between change nothing") {
     CHECK(driver.run(1, 1000).worst < 0.1 * usec);
 }
 
-TEST_CASE("a lost cycle, or a driver that was stopped, begins anew") {
+TEST_CASE("lost cycles are left out, and the rest stays even") {
+    for (const int lost : {1, 8}) {
+        CAPTURE(lost);
+        Woken driver(100, 100 * usec);
+        driver.run(60, 256);
+        driver.jump(lost * 256 / rate * 1e9);
+        CHECK(driver.run(5, 256).worst < 10 * usec);
+    }
+}
+
+TEST_CASE("a driver that was stopped begins anew") {
     Woken driver(0, 0);
     driver.run(5, 256);
-    driver.jump(256 / rate * 1e9);
-    CHECK(driver.run(0.001, 256).worst < 1);
-    driver.jump(-3e9);
-    CHECK(driver.run(0.001, 256).worst < 1);
+    for (const double nsec : {1e9, 0.7 * 256 / rate * 1e9, 9 * 256 / rate * 1e9, -3e9, -256 / rate * 1e9}) {
+        CAPTURE(nsec);
+        driver.jump(nsec);
+        CHECK(driver.run(0.001, 256).worst < 1);
+        driver.run(1, 256);
+    }
 }
 
 TEST_CASE("another rate begins anew, and so does reset") {
