@@ -104,7 +104,7 @@ def measure_way(options):
         for seed in pieces(options.minutes):
             try:
                 passage = pair.play(PIECE, seed, GAPS)
-            except between_hosts.Lost:
+            except hosts.Lost:
                 lost += 1
                 continue
             times += list(passage.times / 1e9)

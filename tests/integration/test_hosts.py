@@ -7,7 +7,7 @@ import pytest
 
 from tests.lib import between_hosts, hosts
 
-PPM = (100, -100)
+PPM = (100, -100, 30, 0)
 FRAME = 1e9 / hosts.RATE  # ns
 
 
@@ -16,10 +16,9 @@ def network(ours):
     if reason := hosts.why_not():
         pytest.skip(reason)
     with hosts.Network() as network:
-        # Cards that are off by as much as is usual, in machines of which one has run for long.
-        network.add(ppm=PPM[0], ahead=1000)
-        network.add(ppm=PPM[1])
-        for host in network.hosts:
+        # Cards that are off by as much as is usual, in machines that have run for different times.
+        for number, ppm in enumerate(PPM):
+            host = network.add(ppm=ppm, ahead=1000 * number)
             host.start_server()
             host.client.command("/d_loadDir", str(hosts.SYNTHDEFS))
         yield network
@@ -31,9 +30,8 @@ def rate_of(clicks):
 
 
 def test_time_tags_are_the_same_moment_at_each_host(network):
-    times, heard = hosts.play_clicks(network.hosts, 80, seed=1)
+    times, heard = hosts.whole(lambda seed: hosts.play_clicks(network.hosts, 80, seed))
     for host, clicks, ppm in zip(network.hosts, heard, PPM):
-        assert len(clicks) == len(times), host.logs()
         # Half a frame, as clicks are at whole frames; a frame where the nearest one is the next block's; and a little.
         late = np.array([click.wall for click in clicks]) - times
         assert np.abs(late).max() < 1.1 * FRAME
@@ -43,13 +41,15 @@ def test_time_tags_are_the_same_moment_at_each_host(network):
 
 def test_a_bundle_for_all_is_one_moment(network):
     """Sent to each host one after the other, with a pause that is longer than a cycle."""
-    before = [host.heard.count() for host in network.hosts]
-    moment = time.time() + 0.3
-    for host in network.hosts:
-        host.client.send_at(moment, ("/s_new", "test_impulse", -1, 0, 0))
-        time.sleep(0.05)
-    found = [hosts.wait_clicks(host, old, 1)[0].wall for host, old in zip(network.hosts, before)]
-    assert abs(found[0] - found[1]) <= FRAME
+    def play(_):
+        before = [host.heard.count() for host in network.hosts]
+        moment = time.time() + 0.5
+        for host in network.hosts:
+            host.client.send_at(moment, ("/s_new", "test_impulse", -1, 0, 0))
+            time.sleep(0.05)
+        return [hosts.wait_clicks(host, old, 1)[0].wall for host, old in zip(network.hosts, before)]
+    found = hosts.whole(play)
+    assert max(found) - min(found) < 2.1 * FRAME  # each is a frame off at most
 
 
 @pytest.mark.parametrize("name", between_hosts.WAYS)
@@ -59,14 +59,7 @@ def test_sound_goes_from_one_host_to_another(ours, name):
     way = between_hosts.WAYS[name]
     if reason := way.why_not() or hosts.why_not():
         pytest.skip(reason)
-    with between_hosts.Pair(way, PPM) as pair:
-        for attempt in range(5):
-            try:
-                latencies = pair.play(20, seed=attempt).latencies()
-                break
-            except between_hosts.Lost as error:  # on a busy machine a cycle may be, and with it a packet
-                print(error)
-        else:
-            pytest.fail("clicks were lost each time")
+    with between_hosts.Pair(way, PPM[:2]) as pair:
+        latencies = hosts.whole(lambda seed: pair.play(20, seed)).latencies()
     assert np.abs(latencies).max() < 0.1 * hosts.RATE
     assert np.ptp(latencies) < 0.01 * hosts.RATE

@@ -8,14 +8,9 @@ import numpy as np
 
 from tests.lib import hosts, pipewire
 from tests.lib.build import ROOT
-from tests.lib.process import WaitError, wait_for
 from tests.lib.server import NODE
 
 FOLDER = ROOT / "conf/several-machines"
-
-
-class Lost(RuntimeError):
-    """Not every click came; the text says how many did."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +98,10 @@ class Pair:
         receiver, sender = self.hosts
         before = [host.heard.count() for host in self.hosts]
         times = hosts.send_clicks(self.hosts, count, seed, gaps)
-        try:
-            wait_for(lambda: receiver.heard.count() >= before[0] + 2 * count, f"{count} clicks of both hosts", 3)
-        except WaitError as error:
-            raise Lost(str(error)) from None
-        clicks = receiver.heard.since(before[0])
+        clicks = hosts.wait_clicks(receiver, before[0], 2 * count)
         own, came = ([click for click in clicks if click.channel == channel] for channel in (0, 1))
         if len(own) != count or len(came) != count:
-            raise Lost(f"{len(own)} and {len(came)} clicks of {count}")
+            raise hosts.Lost(f"{len(own)} and {len(came)} clicks of {count}")
         return Passage(times, own, came)
 
 
