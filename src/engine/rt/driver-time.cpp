@@ -28,6 +28,8 @@ uint64_t DriverTime::begin_cycle(uint64_t nsec, uint32_t frames, double rate) no
         expected_nsec_ += lost * 1e9 * cycle_sec * stretch_;
         error = double(int64_t(nsec - reference_nsec_)) - expected_nsec_;
     }
+    if (seconds_ > settled)
+        error = std::min(error, most_late);
     // A loop can't be wider than a part of the cycles' own rate.
     const double width = std::min(std::max(bandwidth, first_bandwidth / (1 + seconds_)), 0.05 / cycle_sec);
     const double omega = 2 * std::numbers::pi * width * cycle_sec;

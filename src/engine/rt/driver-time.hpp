@@ -7,12 +7,16 @@
 
 namespace scs {
 
-/// The times of cycles whose driver knows only when it was woken, as by a packet of a network: they jitter by what the
-/// network and the wake-up took. A delay-locked loop of second order finds the even times behind them.
+/// The times of cycles whose driver knows only when it was woken, as by a packet of a network: they are late by what
+/// the network and the wake-up took, now less and now more. A delay-locked loop of second order finds the even times
+/// behind them. Once it has the driver's rate it goes by those that were least late: how late the others were changes
+/// with what else the machine does.
 class DriverTime {
 public:
     /// Of the loop, in Hz: what it has in the end. It begins wider, so that it finds the driver's rate within seconds.
     static constexpr double bandwidth = 0.05, first_bandwidth = 1;
+    /// From then on (s) a late cycle counts as this late (ns) at most.
+    static constexpr double settled = 15, most_late = 20000;
     /// Further off than this part of a cycle, it is no jitter. The loop begins anew, unless some whole cycles were
     /// lost.
     static constexpr double longest_jitter = 0.5;
