@@ -173,7 +173,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--way", choices=[TIME, VOICES, *between_hosts.WAYS], default=TIME)
     parser.add_argument("--hosts", type=int, default=2, help="with --way time and voices (2)")
-    parser.add_argument("--voices", type=int, default=400, help="with --way voices (400)")
+    parser.add_argument("--voices", type=int, default=1000, help="with --way voices, at most 1000 (1000)")
     parser.add_argument("--minutes", type=float, default=10, help="10")
     parser.add_argument("--ppm", type=lambda text: [float(word) for word in text.split(",")], default=[100.0, -100.0],
                         help="how much the hosts' drivers are too fast, in turn (100,-100)")
@@ -181,6 +181,8 @@ def parse():
     options = parser.parse_args()
     if options.hosts < 2 or options.hosts > 200 or len(options.ppm) < 2:
         parser.error("expected 2 to 200 hosts, and two numbers of ppm at least")
+    if not 1 <= options.voices <= 1000:
+        parser.error("expected 1 to 1000 voices, as a server has 1024 nodes")
     return options
 
 
