@@ -229,6 +229,17 @@ def test_several_servers(launch):
     assert said == f"pw-scsynth: no server answers at {names[2]}\n"
 
 
+def test_once_is_once(launch):
+    """Those that answer are not asked again while another one doesn't."""
+    servers = [launch(), launch()]
+    with Answering(lambda message: None) as silent:
+        names = [f"127.0.0.1:{port}" for port in (servers[0].port, silent.port, servers[1].port)]
+        status, output, said = top(*names, "--once", "--json", "-d", "0.1")
+        assert status == 0
+        assert sorted(json.loads(line)["port"] for line in output.splitlines()) == sorted(server.port for server in servers)
+        assert said == f"pw-scsynth: no server answers at {names[1]}\n"
+
+
 def test_a_named_server_has_its_tree(launch):
     server = launch()
     status, output, said = top(f"localhost:{server.port}", "--once")

@@ -70,8 +70,8 @@ private:
         std::vector<pollfd> polled = {{signals_.fd(), POLLIN, 0}, {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
         auto due = Watch::Clock::time_point::max();
         for (const Seen& server : servers_) {
-            polled.push_back({server.watch.fd(), POLLIN, 0});
-            due = std::min(due, server.watch.due());
+            polled.push_back({is_done(server) ? -1 : server.watch.fd(), POLLIN, 0});
+            due = std::min(due, is_done(server) ? due : server.watch.due());
         }
         const auto time = std::chrono::ceil<milliseconds>(due - Watch::Clock::now());
         const int ready = ::poll(polled.data(), polled.size(), int(std::max(time, milliseconds(0)).count()));
@@ -89,7 +89,7 @@ private:
             Watch& watch = servers_[i].watch;
             if (ready > 0 && polled[i + 2].revents && !over())
                 take(servers_[i], watch.receive());
-            if (!over() && Watch::Clock::now() >= watch.due())
+            if (!over() && !is_done(servers_[i]) && Watch::Clock::now() >= watch.due())
                 take(servers_[i], watch.go_on());
         }
     }
@@ -97,6 +97,9 @@ private:
     bool over() const { return ended_ || failure_; }
 
     // ---- the servers
+
+    /// With --once each is asked for one sample only.
+    bool is_done(const Seen& server) const { return options_.once && (server.model || !server.trouble.empty()); }
 
     void take(Seen& server, Watch::News news) {
         switch (news) {
@@ -145,8 +148,7 @@ private:
     void end_once() {
         if (!options_.once || failure_)
             return;
-        const auto known = [](const Seen& server) { return server.model || !server.trouble.empty(); };
-        if (!std::all_of(servers_.begin(), servers_.end(), known))
+        if (!std::all_of(servers_.begin(), servers_.end(), [&](const Seen& server) { return is_done(server); }))
             return;
         if (std::none_of(servers_.begin(), servers_.end(), [](const Seen& server) { return server.model.has_value(); }))
             failure_ = Error{"none of the servers answers: " + servers_.front().watch.why() +
