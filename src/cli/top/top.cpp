@@ -70,7 +70,7 @@ private:
         std::vector<pollfd> polled = {{signals_.fd(), POLLIN, 0}, {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
         auto due = Watch::Clock::time_point::max();
         for (const Seen& server : servers_) {
-            polled.push_back({is_done(server) ? -1 : server.watch.fd(), POLLIN, 0});
+            polled.push_back({is_done(server) ? -1 : server.watch.fd(), server.watch.events(), 0});
             due = std::min(due, is_done(server) ? due : server.watch.due());
         }
         const auto time = std::chrono::ceil<milliseconds>(due - Watch::Clock::now());

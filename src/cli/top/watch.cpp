@@ -2,6 +2,8 @@
 #include "cli/top/watch.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace scs::top {
@@ -17,12 +19,14 @@ constexpr milliseconds retry_time(1000); // between two attempts to find a serve
 } // namespace
 
 void Watch::hurry() {
-    if (!query_ || done_)
+    if ((!query_ || done_) && !is_connecting())
         due_ = Clock::now();
 }
 
-/// The time has come to ask: anew, or again, as there was no answer.
+/// The time has come to ask: anew, or again, as there was no answer; or to give a connection up.
 Watch::News Watch::go_on() {
+    if (is_connecting())
+        return fail_to_connect(std::strerror(ETIMEDOUT));
     if (!query_ || done_)
         return ask();
     if (++tries_ >= most_tries || !link_->send(query_->packet()))
@@ -33,11 +37,27 @@ Watch::News Watch::go_on() {
 
 Watch::News Watch::ask() {
     if (!link_) {
-        auto opened = Link::open(server_.host, server_.port, server_.tcp, server_.password);
-        if (!opened)
-            return fail(News::lost, "no server at " + server_.name() + " (" + opened.error() + ")");
-        link_ = std::move(opened.value());
+        auto begun = Link::begin(server_.host, server_.port, server_.tcp, server_.password);
+        if (!begun)
+            return fail_to_connect(begun.error());
+        link_ = std::move(begun.value());
     }
+    if (!is_connecting())
+        return begin_query();
+    due_ = Clock::now() + Link::connect_time;
+    return News::none;
+}
+
+Watch::News Watch::take_connection() {
+    const auto finished = link_->finish();
+    return finished ? begin_query() : fail_to_connect(finished.error());
+}
+
+Watch::News Watch::fail_to_connect(const std::string& why) {
+    return fail(News::lost, "no server at " + server_.name() + " (" + why + ")");
+}
+
+Watch::News Watch::begin_query() {
     asked_ = Clock::now();
     done_ = false;
     query_.emplace();
@@ -51,6 +71,8 @@ Watch::News Watch::send() {
 }
 
 Watch::News Watch::receive() {
+    if (is_connecting())
+        return take_connection();
     auto step = Query::Step::ignored;
     const bool there = link_->receive([&](const osc::Message& message) {
         if (!query_ || done_ || step == Query::Step::done || step == Query::Step::failed)
@@ -68,7 +90,12 @@ Watch::News Watch::receive() {
     }
     if (!there)
         return fail(News::lost, silence());
-    return step == Query::Step::ask ? send() : News::none;
+    if (step != Query::Step::ask)
+        return News::none;
+    if (Clock::now() - asked_ > longest_)
+        return fail(News::refused,
+                    "the server took more than " + std::to_string(longest_.count()) + " s to tell its tree");
+    return send();
 }
 
 Watch::News Watch::fail(News news, std::string why) {
