@@ -35,7 +35,7 @@ bool answers(const ServerRow& row) {
 std::vector<const ServerRow*> shown(const std::vector<ServerRow>& servers, const View& view) {
     std::vector<const ServerRow*> rows;
     for (const ServerRow& row : servers)
-        if (row.name.find(view.filter) != std::string::npos)
+        if (view.finds(row.name))
             rows.push_back(&row);
     std::stable_sort(rows.begin(), rows.end(), [&](const ServerRow* a, const ServerRow* b) {
         if (view.sort == Sort::name)

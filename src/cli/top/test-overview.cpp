@@ -86,6 +86,8 @@ TEST_CASE("a filter, and what scrolls") {
     CHECK(text(draw(servers.rows, view, {120, 6})).find(std::string(columns) + b + c) != std::string::npos);
     view.first_row = 100;
     CHECK(text(draw(servers.rows, view, {120, 6})).find(std::string(columns) + b + c) != std::string::npos);
+    view.filter = "LOCAL";
+    CHECK(server_rows(servers.rows, view) == 3);
     view.filter = "nowhere";
     CHECK(server_rows(servers.rows, view) == 0);
 }
