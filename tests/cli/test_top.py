@@ -249,10 +249,10 @@ def test_a_named_server_has_its_tree(launch):
 
 
 @pytest.mark.parametrize("options, text", [
-    (("studio:x", "--once"), "top: studio:x: expected a port behind the colon, 1 to 65535\npw-scsynth top --help"),
+    (("studio:x", "--once"), "top: studio:x: expected a port after the colon, 1 to 65535\npw-scsynth top --help"),
     (("::1", "--once"), "top: ::1: expected a host's name or IPv4 address, and a port if it isn't 57110, as in studio:57120"),
     (("no-such-host.invalid", "--once"), "no-such-host.invalid: no IPv4 address is known of this host ("),
-    (("127.0.0.1:1", "127.0.0.1:2", "--once"), "none of the servers answers: no server answers at 127.0.0.1:"),
+    (("127.0.0.1:1", "127.0.0.1:2", "--once"), "none of the servers answers: no server answers at 127.0.0.1:1, and so on\nto start one: "),
 ])
 def test_wrong_hosts(options, text):
     status, output, said = top(*options)

@@ -45,8 +45,8 @@ class Lost(RuntimeError):
 
 
 class Namespaces:
-    """A network and, with `uptime` in seconds, a time namespace, which last as long as this is entered. What begins
-    `ahead` seconds after the machine's is CLOCK_MONOTONIC."""
+    """A network and, unless `ahead` is 0, a time namespace, which last as long as this is entered. Its CLOCK_MONOTONIC
+    and CLOCK_BOOTTIME are that many seconds ahead of the machine's."""
 
     def __init__(self, folder, name, ahead=0):
         words = ["--time", f"--monotonic={ahead}", f"--boottime={ahead}"] if ahead else []

@@ -22,7 +22,7 @@ Result<HostName> read_host(const std::string& text, int usual_port) {
         return found;
     const auto port = read_number(text.substr(colon + 1), 1, 65535);
     if (!port || *port != std::trunc(*port))
-        return Error{text + ": expected a port behind the colon, 1 to 65535"};
+        return Error{text + ": expected a port after the colon, 1 to 65535"};
     found.port = int(*port);
     return found;
 }
@@ -32,11 +32,12 @@ Result<std::string> address_of(const std::string& host) {
     hints.ai_family = AF_INET;
     hints.ai_socktype = SOCK_DGRAM;
     addrinfo* list = nullptr;
-    const int status = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
+    int status = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(list, ::freeaddrinfo);
     std::array<char, INET_ADDRSTRLEN> text{};
-    if (status != 0 ||
-        ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+    if (status == 0)
+        status = ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+    if (status != 0)
         return Error{host + ": no IPv4 address is known of this host (" + ::gai_strerror(status) +
                      "); its address does as well, and \"getent ahostsv4 " + host + "\" shows which names are known"};
     return std::string(text.data());

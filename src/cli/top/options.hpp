@@ -20,7 +20,7 @@ struct Options : ServerOptions {
     std::vector<HostName> hosts; ///< that are named; empty: the server of the options
 };
 
-/// Reads the arguments behind "top". An error is a sentence that begins with the option.
+/// Reads the arguments after "top". An error is a sentence that begins with the option.
 Result<Options> parse_options(std::span<const char* const> arguments);
 
 /// What `pw-scsynth top --help` prints.

@@ -30,7 +30,7 @@ TEST_CASE("what is no host") {
         CAPTURE(text);
         const auto found = read_host(text, 57110);
         REQUIRE_FALSE(found);
-        CHECK(found.error() == std::string(text) + ": expected a port behind the colon, 1 to 65535");
+        CHECK(found.error() == std::string(text) + ": expected a port after the colon, 1 to 65535");
     }
 }
 

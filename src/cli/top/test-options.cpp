@@ -64,7 +64,7 @@ TEST_CASE("words are hosts, whose port is that of the options unless they have o
     CHECK(options.hosts[1].text() == "192.0.2.7:57111");
     CHECK(options.once);
     CHECK(parse({}).hosts.empty());
-    CHECK(error_of({"studio:x"}) == "studio:x: expected a port behind the colon, 1 to 65535");
+    CHECK(error_of({"studio:x"}) == "studio:x: expected a port after the colon, 1 to 65535");
     CHECK(error_of({"-B", "192.0.2.7", "studio"}) ==
           "-B 192.0.2.7: hosts are named as well; name this one as they are");
     Arguments many(257, "a");
@@ -97,13 +97,24 @@ TEST_CASE("options are written as getopt_long() reads them") {
 }
 
 TEST_CASE("who finds no server is told what fits the port's kind") {
-    const auto told = [](bool tcp) {
-        return how_to_find_server({.host = "127.0.0.1", .port = 57110, .tcp = tcp}, "top", "");
+    const auto told = [](bool tcp, const char* host = "127.0.0.1") {
+        return how_to_find_server({.host = host, .port = 57110, .tcp = tcp}, "top", "others");
     };
     CHECK(told(true).find("another password") != std::string::npos);
     CHECK(told(true).find("pw-scsynth -t 57110 -p WORD") != std::string::npos);
     CHECK(told(false).find("pw-scsynth -u 57110") != std::string::npos);
     CHECK(told(false).find("another password") == std::string::npos);
+    CHECK(told(false, "127.8.0.1") == told(false));
+    CHECK(told(false).ends_with("\nothers"));
+    for (const bool tcp : {false, true}) {
+        const std::string remote = told(tcp, "192.0.2.7");
+        CHECK(remote.starts_with("\na server that other machines reach"));
+        CHECK(remote.find("scsynth.allow = any: then everyone who reaches it is obeyed, files included") !=
+              std::string::npos);
+        CHECK(remote.find("pw-scsynth -") == std::string::npos);
+        CHECK(remote.find("others") == std::string::npos);
+        CHECK((remote.find("another password") != std::string::npos) == tcp);
+    }
 }
 
 TEST_CASE("what is wrong is said") {

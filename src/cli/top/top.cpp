@@ -151,12 +151,19 @@ private:
         if (!std::all_of(servers_.begin(), servers_.end(), [&](const Seen& server) { return is_done(server); }))
             return;
         if (std::none_of(servers_.begin(), servers_.end(), [](const Seen& server) { return server.model.has_value(); }))
-            failure_ = Error{"none of the servers answers: " + servers_.front().watch.why() +
-                             ", and so on; a server beyond its own machine needs -B 0.0.0.0, or "
-                             "scsynth.osc.bind and scsynth.allow = any"};
+            fail_of_all();
         else if (are_several() && !options_.json)
             print(plain_text(rows(), view_));
         ended_ = true;
+    }
+
+    /// None of several servers answers.
+    void fail_of_all() {
+        const auto remote = std::find_if(servers_.begin(), servers_.end(),
+                                         [](const Seen& server) { return server.watch.server().is_remote(); });
+        const Seen& told = remote == servers_.end() ? servers_.front() : *remote;
+        failure_ = Error{"none of the servers answers: " + told.watch.why() + ", and so on" +
+                         how_to_find_server(told.watch.server(), "top", elsewhere_())};
     }
 
     void show() {
