@@ -51,7 +51,8 @@ def steps(session, tmp_path_factory):
 
 def test_hosts_are_named(steps):
     assert steps["help"] == "true"
-    assert steps["refused"] == "[true, true, true, true]"
+    assert steps["refused"] == str([True] * 9).lower()
+    assert steps["port"] == "true"
     assert steps["size"] == "[2, true, 0.2]"
     assert steps["top"] == "pw-scsynth top " + " ".join(f"127.0.0.1:{port}" for port in steps["ports"])
 
@@ -61,6 +62,15 @@ def test_all_are_one(steps):
     assert steps["latency"] == "[0.3, 0.3]"
     assert steps["synths"] == steps["loads"] == steps["least"] == steps["freed"] == "true"
     assert steps["removed"] == "[0, true]"
+
+
+def test_without_servers_nothing_is_waited_for(steps):
+    assert steps["none"] == "0"
+
+
+def test_only_what_a_group_made_is_removed_with_it(steps):
+    """(How many are left in the group, a Server given to it is still known, and watched, the other one is not.)"""
+    assert steps["given"] == "[0, true, true, true]"
 
 
 def test_what_is_sent_to_all_is_played_at_one_frame(steps):

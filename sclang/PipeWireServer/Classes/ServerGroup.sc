@@ -2,6 +2,7 @@
 // Servers of several hosts that play together: what is sent to all has one time tag, so it is heard at the same moment.
 ServerGroup {
 	var <servers;
+	var own; // those of them that it made
 
 	*initClass {
 		Class.initClassTree(Event);
@@ -21,8 +22,13 @@ ServerGroup {
 	}
 
 	init { |hosts, options, clientID, latency|
+		own = List[];
 		servers = hosts.collect { |host|
-			if(host.isKindOf(Server)) { host } { this.prRemote(host, options, clientID) }
+			if(host.isKindOf(Server)) { host } {
+				var server = this.prRemote(host, options, clientID);
+				own.add(server);
+				server
+			}
 		};
 		this.latency = latency;
 	}
@@ -30,12 +36,16 @@ ServerGroup {
 	prRemote { |host, options, clientID|
 		var addr = if(host.isKindOf(NetAddr)) { host } {
 			var parts = host.asString.split($:);
-			if(parts.size > 2 or: { parts[0].isEmpty } or: { parts.size == 2 and: { (1..65535).includes(parts[1].asInteger).not } }) {
+			if(parts.size > 2 or: { parts[0].isEmpty } or: { parts.size == 2 and: { this.prIsPort(parts[1]).not } }) {
 				Error("expected a host, as in \"studio\" or \"studio:57111\": %".format(host)).throw
 			};
 			NetAddr(parts[0], (parts[1] ? 57110).asInteger)
 		};
 		^Server.remote("%:%".format(addr.hostname, addr.port).asSymbol, addr, options, clientID)
+	}
+
+	prIsPort { |text|
+		^text.notEmpty and: { text.size <= 5 } and: { text.every(_.isDecDigit) } and: { text.asInteger.inclusivelyBetween(1, 65535) }
 	}
 
 	size { ^servers.size }
@@ -49,14 +59,15 @@ ServerGroup {
 
 	serverRunning { ^servers.every(_.serverRunning) }
 
-	// Calls the function when all run. What sclang does when a server doesn't, it does here.
-	doWhenBooted { |onComplete, limit = 100, onFailure|
+	// Calls the function when all run, however long that takes; at once if there are none.
+	doWhenBooted { |onComplete|
 		var left = servers.size;
+		if(left == 0) { onComplete.value(this) };
 		servers.do { |server|
-			server.doWhenBooted({
+			server.doWhenBooted {
 				left = left - 1;
 				if(left == 0) { onComplete.value(this) };
-			}, limit, onFailure);
+			};
 		};
 	}
 
@@ -94,12 +105,13 @@ ServerGroup {
 			servers.collect { |server| "%:%".format(server.addr.hostname, server.addr.port) }.join(" "))
 	}
 
-	// Forgets the servers; they play on.
+	// Forgets the servers, which play on. Those that weren't made here stay as they are.
 	remove {
-		servers.do { |server|
+		own.do { |server|
 			server.stopAliveThread;
 			server.remove;
 		};
+		own = List[];
 		servers = [];
 	}
 }
