@@ -34,6 +34,7 @@ WINDOW = 4       # s in which processor time is counted
 FULL = 0.7       # of a core: the server's own limit (cpu-limit)
 PIECE = 100      # clicks that are sent and waited for at once, so that a lost one costs no more
 GAPS = (0.08, 0.12)
+NONE_WHOLE = f"no piece of {PIECE} clicks came whole"
 
 
 @dataclass
@@ -90,6 +91,8 @@ def measure_time(options):
                 continue
             times += list(sent / 1e9)
             late.append([[(click.wall - moment) / 1e9 * hosts.RATE for click, moment in zip(clicks, sent)] for clicks in heard])
+    if not late:
+        sys.exit(NONE_WHOLE)
     late = np.concatenate(late, axis=1)
     found = [figures(f"host {number + 1} ({off:+g} ppm), beside the time tag", times, frames, lost)
              for number, (off, frames) in enumerate(zip(ppm, late))]
@@ -110,7 +113,7 @@ def measure_way(options):
             times += list(passage.times / 1e9)
             latencies += list(passage.latencies())
     if not times:
-        sys.exit(f"no piece of {PIECE} clicks came whole")
+        sys.exit(NONE_WHOLE)
     return [figures(f"{options.way}, from host 2 to host 1 ({options.ppm[1]:+g} and {options.ppm[0]:+g} ppm)", times, latencies, lost)]
 
 
@@ -140,7 +143,14 @@ def capacity(what, host, voices):
     playing = cores(host)
     host.client.send("/g_freeAll", 0)
     host.client.sync()
-    return Capacity(what, idle, playing, voices, (FULL - idle) / (playing - idle) * voices)
+    return Capacity(what, idle, playing, voices, voices_of(what, idle, playing, voices))
+
+
+def voices_of(what, idle, playing, voices):
+    """Synths that FULL of a core has time for, by the cores that none and `voices` of them take."""
+    if playing <= idle:
+        sys.exit(f"{what}: {voices} synths took no more time than none ({playing:.3f} and {idle:.3f} cores); try more --voices")
+    return (FULL - idle) / (playing - idle) * voices
 
 
 def measure_voices(options):

@@ -124,6 +124,12 @@ def test_hosts_add_up():
     assert "All hosts together: 1.98 times one alone." in hosts.voices_table([alone, first, second])
 
 
+def test_voices_of_a_core():
+    assert hosts.voices_of("1", 0.1, 0.4, 100) == pytest.approx(200)
+    with pytest.raises(SystemExit, match="^1: 100 synths took no more time than none"):
+        hosts.voices_of("1", 0.1, 0.1, 100)
+
+
 def test_notes_last_their_blocks():
     block = voice_scores.BLOCK / voice_scores.RATE
     starts, ends = {}, {}
