@@ -54,6 +54,7 @@ def test_top(help_text):
     assert "--json" in options
     assert completed("top", "--sort", "") == {"cost", "voices", "name"}
     assert completed("top", "-u", "") == set()
+    assert "localhost" in completed("top", "localh")
     assert completed("top", "-u", "57120", "--js") == {"--json"}
 
 

@@ -205,6 +205,61 @@ def test_help():
         assert output.startswith("usage: pw-scsynth top")
 
 
+# Several servers
+
+def test_several_servers(launch):
+    servers = [launch(), launch()]
+    play(servers[0].port)
+    gone = free_port()
+    names = [f"127.0.0.1:{servers[0].port}", f"localhost:{servers[1].port}", f"127.0.0.1:{gone}"]
+    status, output, said = top(*names, "--once", "--sort", "voices")
+    assert (status, said) == (0, "")
+    lines = output.splitlines()
+    assert lines[0].startswith("pw-scsynth top  3 servers, of which 2 answer  load ")
+    assert lines[0].endswith("  synths 45")
+    assert lines[2].split()[:2] == ["LOAD", "%"]
+    assert [line.split()[4] for line in lines[3:]] == ["45", "0", "?"]
+    assert [line.split()[7] for line in lines[3:]] == names
+    assert lines[5].endswith(f"  no server answers at {names[2]}")
+
+    status, output, said = top(*names, "--once", "--json")
+    assert status == 0
+    shown = [json.loads(line) for line in output.splitlines()]
+    assert {each["port"]: each["synths"] for each in shown} == {servers[0].port: 45, servers[1].port: 0}
+    assert said == f"pw-scsynth: no server answers at {names[2]}\n"
+
+
+def test_once_is_once(launch):
+    """Those that answer are not asked again while another one doesn't."""
+    servers = [launch(), launch()]
+    with Answering(lambda message: None) as silent:
+        names = [f"127.0.0.1:{port}" for port in (servers[0].port, silent.port, servers[1].port)]
+        status, output, said = top(*names, "--once", "--json", "-d", "0.1")
+        assert status == 0
+        assert sorted(json.loads(line)["port"] for line in output.splitlines()) == sorted(server.port for server in servers)
+        assert said == f"pw-scsynth: no server answers at {names[1]}\n"
+
+
+def test_a_named_server_has_its_tree(launch):
+    server = launch()
+    status, output, said = top(f"localhost:{server.port}", "--once")
+    assert (status, said) == (0, "")
+    assert output.startswith(f"pw-scsynth top  localhost:{server.port}  64 frames a block")
+    assert SHOWN_BY_TOP in output
+
+
+@pytest.mark.parametrize("options, text", [
+    (("studio:x", "--once"), "top: studio:x: expected a port after the colon, 1 to 65535\npw-scsynth top --help"),
+    (("::1", "--once"), "top: ::1: expected a host's name or IPv4 address, and a port if it isn't 57110, as in studio:57120"),
+    (("no-such-host.invalid", "--once"), "no-such-host.invalid: no IPv4 address is known of this host ("),
+    (("127.0.0.1:1", "127.0.0.1:2", "--once"), "none of the servers answers: no server answers at 127.0.0.1:1, and so on\nto start one: "),
+])
+def test_wrong_hosts(options, text):
+    status, output, said = top(*options)
+    assert (status, output) == (1, "")
+    assert said.startswith(f"ERROR: pw-scsynth: {text}")
+
+
 # What it does with a terminal
 
 class Screen:
@@ -288,6 +343,22 @@ def screen():
     yield start
     for each in started:
         each.close()
+
+
+def test_several_servers_come_and_go(launch, screen):
+    here, late = launch(), free_port()
+    shown = screen(here.port, f"127.0.0.1:{here.port}", f"127.0.0.1:{late}", columns=150)
+    shown.wait(rf"no server answers at 127.0.0.1:{late}$")
+    shown.wait("2 servers, of which 1 answers")
+    play(here.port)
+    shown.wait(rf" 45 .*127.0.0.1:{here.port}$")
+    launch(port=late)
+    shown.wait(rf"0  127.0.0.1:{late}$")
+    shown.wait("^pw-scsynth top  2 servers  load ")
+    shown.press(f"/{late}\r")
+    shown.wait(rf"127.0.0.1:{here.port}$", absent=True)
+    shown.press("q")
+    assert shown.ended() == (0, True)
 
 
 def test_keys(launch, screen):

@@ -180,6 +180,23 @@ TEST_CASE("a trace shows what asks, without asking") {
     CHECK(f.printed.find("nan") == std::string::npos);
 }
 
+TEST_CASE("to tell of a value takes as long as to ask for many, so fewer are told of in a block") {
+    SynthDef def;
+    def.name = "tells";
+    def.constants = {0.f, 1.f, 65.f};
+    def.units = {unit("Dpoll", Rate::demand, {{-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 2}}, {Rate::demand}),
+                 unit("Duty", Rate::audio, {{-1, 0}, {-1, 0}, {-1, 0}, {0, 0}}, {Rate::audio})};
+    Fixture f;
+    Definition* const definition = f.define(def);
+    REQUIRE(definition->code);
+    f.play(*definition, 1);
+    f.render(64);
+    f.triggers.clear();
+    f.render(64);
+    CHECK(!f.triggers.empty());
+    CHECK(f.triggers.size() <= 32 * 64 / 32);
+}
+
 TEST_CASE("what asks a Dpoll sends, and what asks a Dbufrd reads buffers") {
     Fixture f;
     SynthDef def;

@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <random>
 
 using namespace scs;
 using namespace scs::test;
@@ -89,6 +91,46 @@ TEST_CASE("a bundle begins exactly on its sample") {
 
 TEST_CASE("between two samples, a bundle begins at the nearer one") {
     CHECK(clicks({9000.4, 9100.6, 9200.49, 9300.51}, {100}, 10000) == std::vector<int>{9000, 9101, 9200, 9301});
+}
+
+TEST_CASE("a driver that knows only when it was woken moves no bundle by the jitter of that") {
+    constexpr uint32_t quantum = 256;
+    constexpr uint64_t cycles = 8000;
+    const std::vector<double> due = {1'800'000, 1'900'055, 2'000'128, 2'040'200};
+    for (const bool predicts : {false, true}) {
+        CAPTURE(predicts);
+        Host host(library());
+        Playing p(host);
+        p.define("click", click);
+        p.node->link(out, 0);
+        const ScriptedCycles clock(host);
+        p.node->start();
+        std::mt19937 random(1);
+        std::uniform_int_distribution<uint64_t> late(0, 200'000); // ns
+        const auto cycle = [&](uint64_t number) {
+            spa_io_clock& driver = host.position().clock;
+            driver.flags = 0;
+            driver.nsec = first_nsec + number * quantum * 1'000'000'000 / 48000 + late(random);
+            driver.next_nsec = driver.nsec + (predicts ? 1 : 0);
+            host.cycle(quantum);
+        };
+        cycle(0);
+        int id = 2000;
+        for (const double frame : due)
+            p.client->send(osc_bundle(tag(frame), {osc_message("/s_new", {"click", id++, 0, 0})}));
+        REQUIRE(p.client->sync());
+        for (uint64_t number = 1; number < cycles; ++number)
+            cycle(number);
+        const std::vector<int> found = nonzero(p.node->output(0));
+        REQUIRE(found.size() == due.size());
+        int spread = 0;
+        for (size_t i = 0; i < due.size(); ++i)
+            spread = std::max(spread, std::abs(found[i] - found[0] - int(due[i] - due[0])));
+        if (predicts)
+            CHECK(spread > 1); // what such a driver says is taken
+        else
+            CHECK(spread <= 1);
+    }
 }
 
 TEST_CASE("a bundle that is late begins with the next block") {

@@ -18,10 +18,11 @@ class Session(Graph):
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
     installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to
-    WirePlumber's; `folder` is where the session's own folder is made, if not where temporary files are."""
+    WirePlumber's; `folder` is where the session's own folder is made, if not where temporary files are; `enter` are the
+    words before each command that start() runs."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
-                 wireplumber=True, policy=False, build=BUILD, env=None, folder=None):
+                 wireplumber=True, policy=False, build=BUILD, env=None, folder=None, enter=()):
         super().__init__(None)
         self.sinks = {"test-sink": 2} if sinks is None else sinks
         self.sources = sources or {}
@@ -32,7 +33,7 @@ class Session(Graph):
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
         self._policy = policy
         self._extra_env = env or {}
-        self._folder = folder
+        self._folder, self._enter = folder, enter
         self._processes = []
         self._closing = []
         self.dir = None
@@ -119,7 +120,7 @@ class Session(Graph):
 
     def start(self, command, name, **env):
         """Start a program inside the session; it is stopped with it."""
-        child = Process(command, self.env | env, self.dir / f"{name}-{len(self._processes)}.log")
+        child = Process([*self._enter, *command], self.env | env, self.dir / f"{name}-{len(self._processes)}.log")
         self._processes.append(child)
         return child
 

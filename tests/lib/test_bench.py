@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of bench/voices.py, bench/draw_trace.py, bench/paths.py and bench/simulation.py."""
+"""The pure parts of bench/voices.py, bench/draw_trace.py, bench/paths.py, bench/hosts.py and bench/simulation.py."""
 import json
 import math
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, draw_trace, medians, paths, simulation, voice_scores
+from bench import chart, draw_trace, hosts, medians, paths, simulation, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
 from bench.corpus import beyond
@@ -106,6 +106,28 @@ def test_verdicts():
     assert markdown(["scsynth", "supernova", "batched avx2"], [row]).splitlines()[-1] == (
         "| cost | 100 |  | 12 (8.30×) | batched avx2: 9× **missed**; batched avx2: ≤ 12 met; "
         "lone avx2: ≤ 50 **missed** |")
+
+
+def test_drift_is_told_from_jitter():
+    seconds = [1000 + second for second in range(601)]
+    found = hosts.figures("it", seconds, [5 + second / 600 + (-1) ** second for second in range(601)], lost=2)
+    assert (found.clicks, found.lost) == (601, 2)
+    assert found.mean == pytest.approx(5.5, abs=0.01)
+    assert found.drift == pytest.approx(1, abs=0.01)
+    assert found.deviation == pytest.approx(1, abs=0.01)
+    assert (found.least, found.most) == pytest.approx((4, 7), abs=0.01)
+    assert "| it | 601 | 5.50 | 6.00 | 50.1 % | 1.000 | 4.00 | 7.00 | +1.000 | 2 |" in hosts.markdown([found])
+
+
+def test_hosts_add_up():
+    alone, first, second = (hosts.Capacity(what, 0.02, 0.12, 100, most) for what, most in (("alone", 500), ("1", 480), ("2", 510)))
+    assert "All hosts together: 1.98 times one alone." in hosts.voices_table([alone, first, second])
+
+
+def test_voices_of_a_core():
+    assert hosts.voices_of("1", 0.1, 0.4, 100) == pytest.approx(200)
+    with pytest.raises(SystemExit, match="^1: 100 synths took no more time than none"):
+        hosts.voices_of("1", 0.1, 0.1, 100)
 
 
 def test_notes_last_their_blocks():

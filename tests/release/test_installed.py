@@ -21,6 +21,7 @@ INSTALLED = ("usr/bin/pw-scsynth", "usr/libexec/pw-scsynth/pw-scsynth-probe", "u
              *(f"usr/share/wireplumber/scripts/lib/{script}" for script, folder in wireplumber.SCRIPTS.items()
                if folder == "scripts/lib"),
              "usr/share/pipewire/pipewire.conf.d/80-scsynth-threads.conf",
+             "usr/share/pw-scsynth/several-machines/rtp/sender.conf",
              *(f"usr/share/pw-scsynth/synthdefs/{name}.scsyndef" for name in ("bass", "keys", "pad")),
              "usr/lib/systemd/user/pw-scsynth.service", "usr/lib/systemd/user/pw-scsynth-instrument@.service")
 SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"

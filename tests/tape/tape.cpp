@@ -2,7 +2,11 @@
 // An SPA node that records its inputs inside the daemon. It runs in the cycle itself, so no busy machine makes it
 // miss one, and if the daemon should leave one out, the clock's position tells.
 // Factory test.tape; properties: tape.file (exists), tape.channels, tape.seconds; or instead of these seconds
-// tape.silences = true, to note only how long it heard nothing.
+// tape.silences = true, to note only how long it heard nothing, or tape.clicks = true, only when it heard clicks.
+// tape.ppm: it drives the graph, too, with a clock that is so much too fast, in cycles of tape.quantum frames. This
+// takes node.driver = true as well.
+#include "clicks.hpp"
+#include "drive.hpp"
 #include "silences.hpp"
 #include "tape-file.hpp"
 
@@ -47,9 +51,11 @@ struct Tape {
     std::vector<Port> ports;
     std::vector<const float*> inputs;
     const spa_io_position* position = nullptr;
-    bool notes_silences = false;
+    enum class Takes { sound, silences, clicks } takes = Takes::sound;
     TapeFile file;
     Silences silences;
+    Clicks clicks;
+    Drive drive;
 
     template <class Action>
     int on_data_loop(Action action) {
@@ -85,11 +91,24 @@ const float* take(Port& port, uint32_t frames) noexcept {
     return reinterpret_cast<const float*>(static_cast<const char*>(data.data) + data.chunk->offset);
 }
 
-/// The clock's time is that of the cycle's timer, which may lie in the past if the process stood still.
-uint64_t now_nsec() noexcept {
+int64_t now_nsec(clockid_t clock) noexcept {
     timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+    clock_gettime(clock, &now);
+    return now.tv_sec * int64_t(1'000'000'000) + now.tv_nsec;
+}
+
+/// The distance of the clocks, as well as it can be had within some attempts: the thread may stand still between them.
+int64_t wall_minus_monotonic() noexcept {
+    int64_t distance = 0, shortest = INT64_MAX;
+    for (int attempt = 0; attempt < 8 && shortest > 200; ++attempt) {
+        const int64_t before = now_nsec(CLOCK_MONOTONIC), wall = now_nsec(CLOCK_REALTIME),
+                      took = now_nsec(CLOCK_MONOTONIC) - before;
+        if (took < shortest) {
+            shortest = took;
+            distance = wall - before - took / 2;
+        }
+    }
+    return distance;
 }
 
 int process(void* object) {
@@ -99,10 +118,17 @@ int process(void* object) {
         const auto frames = uint32_t(clock.duration);
         for (size_t i = 0; i < tape.ports.size(); ++i)
             tape.inputs[i] = take(tape.ports[i], frames);
-        if (tape.notes_silences)
-            tape.silences.record(now_nsec(), frames, clock.rate.denom, tape.inputs);
-        else
-            tape.file.record(clock.position, frames, clock.rate.denom, tape.inputs);
+        switch (tape.takes) {
+        case Tape::Takes::sound: tape.file.record(clock.position, frames, clock.rate.denom, tape.inputs); break;
+        // The clock's time is that of the cycle's timer, which may lie in the past if the process stood still.
+        case Tape::Takes::silences:
+            tape.silences.record(uint64_t(now_nsec(CLOCK_MONOTONIC)), frames, clock.rate.denom, tape.inputs);
+            break;
+        case Tape::Takes::clicks:
+            tape.clicks.record({int64_t(clock.nsec) + wall_minus_monotonic(), clock.position, frames, clock.rate.denom},
+                               tape.inputs);
+            break;
+        }
     }
     return SPA_STATUS_NEED_DATA;
 }
@@ -143,7 +169,8 @@ int add_listener(void* object, spa_hook* listener, const spa_node_events* events
     return 0;
 }
 
-int set_callbacks(void*, const spa_node_callbacks*, void*) {
+int set_callbacks(void* object, const spa_node_callbacks* callbacks, void* data) {
+    tape_of(object).drive.set_callbacks(callbacks, data);
     return 0;
 }
 
@@ -153,16 +180,27 @@ int sync(void* object, int seq) {
 }
 
 int set_io(void* object, uint32_t id, void* data, size_t size) {
+    Tape& tape = tape_of(object);
+    if (id == SPA_IO_Clock && tape.drive.is_open()) {
+        if (data && size < sizeof(spa_io_clock))
+            return -EINVAL;
+        return tape.on_data_loop([&] { tape.drive.set_clock(static_cast<spa_io_clock*>(data)); });
+    }
     if (id != SPA_IO_Position)
         return -ENOENT;
     if (data && size < sizeof(spa_io_position))
         return -EINVAL;
-    Tape& tape = tape_of(object);
     return tape.on_data_loop([&] { tape.position = static_cast<const spa_io_position*>(data); });
 }
 
-int send_command(void*, const spa_command*) {
-    return 0;
+int send_command(void* object, const spa_command* command) {
+    Tape& tape = tape_of(object);
+    switch (SPA_NODE_COMMAND_ID(command)) {
+    case SPA_NODE_COMMAND_Start: return tape.on_data_loop([&] { tape.drive.start(); });
+    case SPA_NODE_COMMAND_Pause:
+    case SPA_NODE_COMMAND_Suspend: return tape.on_data_loop([&] { tape.drive.stop(); });
+    default: return 0;
+    }
 }
 
 void* build_param(const Port& port, uint32_t id, spa_pod_builder& b) {
@@ -284,11 +322,24 @@ uint32_t number(const spa_dict* info, const char* key) {
     return text ? uint32_t(std::atoi(text)) : 0;
 }
 
+bool is_true(const spa_dict* info, const char* key) {
+    const char* text = spa_dict_lookup(info, key);
+    return text && spa_atob(text);
+}
+
 int open(Tape& tape, const char* path, const spa_dict* info) {
-    const char* silences = spa_dict_lookup(info, "tape.silences");
-    tape.notes_silences = silences && spa_atob(silences);
-    if (tape.notes_silences)
+    const char* ppm = spa_dict_lookup(info, "tape.ppm");
+    if (const int res = ppm ? tape.drive.open(tape.data_loop, std::atof(ppm), number(info, "tape.quantum")) : 0;
+        res < 0)
+        return res;
+    if (is_true(info, "tape.silences")) {
+        tape.takes = Tape::Takes::silences;
         return tape.silences.open(path);
+    }
+    if (is_true(info, "tape.clicks")) {
+        tape.takes = Tape::Takes::clicks;
+        return tape.clicks.open(path, tape.ports.size());
+    }
     return tape.file.open(path, uint32_t(tape.ports.size()), number(info, "tape.seconds") * room_rate);
 }
 

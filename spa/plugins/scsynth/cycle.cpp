@@ -44,6 +44,7 @@ struct Cycle::Span {
     uint64_t nsec = 0;         ///< 0: the host doesn't say
     uint32_t clock = 0;        ///< its ID
     bool has_deadline = false; ///< the host gives the time, and it is real time
+    bool woken = false;        ///< that is when the driver was woken: it doesn't know when the next cycle will be due
 };
 
 Cycle::Cycle(const Ports& ports, uint32_t max_quantum, double rate, double cpu_limit)
@@ -66,6 +67,7 @@ void Cycle::set_callbacks(const spa_node_callbacks* callbacks, void* data) noexc
 
 void Cycle::start() noexcept {
     cycle_clock_.reset();
+    driver_time_.reset();
     forget_carried();
 }
 
@@ -97,6 +99,8 @@ Cycle::Span Cycle::next_span() const noexcept {
         span.nsec = read_once(clock->nsec);
         span.clock = read_once(clock->id);
         span.has_deadline = span.nsec != 0 && !(read_once(clock->flags) & SPA_IO_CLOCK_FLAG_FREEWHEEL);
+        // As netjack2's driver does, which waits for a packet. Others tell a time that they have smoothed.
+        span.woken = span.has_deadline && read_once(clock->next_nsec) == span.nsec;
         return span;
     }
     // A host without a clock: as much as fits into the buffers.
@@ -112,10 +116,19 @@ Cycle::Span Cycle::next_span() const noexcept {
     return span;
 }
 
+/// When a cycle begins by the driver's clock, without the jitter of a driver that has some.
+uint64_t Cycle::even_start(const Span& span) noexcept {
+    if (!span.woken || span.clock != smoothed_clock_)
+        driver_time_.reset();
+    smoothed_clock_ = span.clock;
+    return span.woken ? driver_time_.begin_cycle(span.nsec, span.frames, span.rate) : span.nsec;
+}
+
 int Cycle::process() noexcept {
     constexpr int status = SPA_STATUS_HAVE_DATA | SPA_STATUS_NEED_DATA;
     const int64_t begun = now_nsec(CLOCK_MONOTONIC);
     const int64_t wall = now_nsec(CLOCK_REALTIME);
+    const int64_t read = now_nsec(CLOCK_MONOTONIC);
     Span span = next_span();
     if (span.frames == 0)
         return status;
@@ -136,7 +149,7 @@ int Cycle::process() noexcept {
     transports_ = position_ ? transport_reader_.read(*position_, span.rate) : standing;
 
     const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
-    const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
+    const NtpTime frame0 = cycle_clock_.begin_cycle(even_start(span), wall - begun, latency, read - begun);
     graph_rate_.store(span.rate, std::memory_order_relaxed);
     if (rate_adapter_)
         choose_resampling(span.rate);

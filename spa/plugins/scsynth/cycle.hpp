@@ -5,6 +5,7 @@
 #include "control-writer.hpp"
 #include "cycle-time.hpp"
 #include "engine/rt/clock.hpp"
+#include "engine/rt/driver-time.hpp"
 #include "engine/rt/rate-adapter.hpp"
 #include "gain.hpp"
 #include "osc/server.hpp"
@@ -91,6 +92,7 @@ private:
     void keep_rate() noexcept;
     void choose_resampling(double rate) noexcept;
     void forget_carried() noexcept;
+    uint64_t even_start(const Span&) noexcept;
     void render(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
     void render_resampled(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
     void tell_linked() noexcept;
@@ -118,6 +120,8 @@ private:
     OutputLatency latency_;
     CycleTime time_;
     CycleClock cycle_clock_;
+    DriverTime driver_time_;
+    uint32_t smoothed_clock_ = 0; ///< the ID of the clock that driver_time_ follows
     std::atomic<int> input_delay_{0};
     std::atomic<double> graph_rate_{0};
     std::atomic<int> kept_rate_{0};

@@ -16,9 +16,9 @@ namespace scs::top {
 
 namespace {
 
-constexpr int connect_time = 1000; // ms
-constexpr size_t head_bytes = 4;   // of a packet in a stream: its size
+constexpr size_t head_bytes = 4; // of a packet in a stream: its size
 constexpr uint32_t largest_packet = 1u << 20;
+constexpr int most_reads = 64; // at once: datagrams, or pieces of a stream
 
 std::vector<std::byte> framed(std::span<const std::byte> packet) {
     const uint32_t size = htonl(uint32_t(packet.size()));
@@ -34,16 +34,6 @@ void deliver(std::span<const std::byte> packet, const std::function<void(const o
             take(message);
 }
 
-/// 0, or what errno would say.
-int wait_connected(int fd) {
-    pollfd polled{fd, POLLOUT, 0};
-    if (::poll(&polled, 1, connect_time) <= 0)
-        return ETIMEDOUT;
-    int error = 0;
-    socklen_t size = sizeof error;
-    return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
 /// A connection to the server's Unix socket; none if nobody serves it.
 Descriptor connect_locally(int port) {
     const std::string path = osc::usual_socket_path(uint16_t(port));
@@ -57,6 +47,19 @@ Descriptor connect_locally(int port) {
 } // namespace
 
 Result<Link> Link::open(const std::string& host, int port, bool tcp, const std::string& password) {
+    auto link = begin(host, port, tcp, password);
+    if (!link || !link.value().is_connecting())
+        return link;
+    pollfd polled{link.value().fd(), POLLOUT, 0};
+    if (::poll(&polled, 1, int(connect_time.count())) <= 0)
+        return Error{std::strerror(ETIMEDOUT)};
+    const auto finished = link.value().finish();
+    if (!finished)
+        return Error{finished.error()};
+    return link;
+}
+
+Result<Link> Link::begin(const std::string& host, int port, bool tcp, const std::string& password) {
     const auto address = osc::to_sockaddr(host, uint16_t(port));
     if (!address)
         return Error{address.error()};
@@ -64,15 +67,38 @@ Result<Link> Link::open(const std::string& host, int port, bool tcp, const std::
         if (Descriptor fd = connect_locally(port); fd.get() >= 0)
             return Link(std::move(fd), true);
     Descriptor fd(::socket(AF_INET, (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    int error = fd.get() < 0 ? errno : 0;
-    if (!error && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.value()), sizeof address.value()) != 0)
-        error = errno == EINPROGRESS ? wait_connected(fd.get()) : errno;
+    if (fd.get() < 0)
+        return Error{std::strerror(errno)};
+    Link link(std::move(fd), tcp, password);
+    const sockaddr_in& name = address.value();
+    if (::connect(link.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
+        if (errno != EINPROGRESS)
+            return Error{std::strerror(errno)};
+        link.is_connecting_ = true;
+        return link;
+    }
+    const auto finished = link.finish();
+    if (!finished)
+        return Error{finished.error()};
+    return link;
+}
+
+Result<bool> Link::finish() {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+        error = errno;
     if (error)
         return Error{std::strerror(error)};
-    Link link(std::move(fd), tcp);
-    if (!password.empty() && !link.send(std::as_bytes(std::span(password))))
+    is_connecting_ = false;
+    const std::string password = std::exchange(password_, {});
+    if (!password.empty() && !send(std::as_bytes(std::span(password))))
         return Error{std::strerror(errno)};
-    return link;
+    return true;
+}
+
+short Link::events() const {
+    return is_connecting_ ? POLLOUT : POLLIN;
 }
 
 bool Link::send(std::span<const std::byte> packet) {
@@ -83,7 +109,7 @@ bool Link::send(std::span<const std::byte> packet) {
 
 bool Link::receive(const std::function<void(const osc::Message&)>& take) {
     std::array<std::byte, 65536> bytes;
-    for (;;) {
+    for (int reads = 0; reads < most_reads; ++reads) {
         const ssize_t count = ::recv(fd(), bytes.data(), bytes.size(), 0);
         if (count < 0)
             return errno == EAGAIN || errno == EINTR;
@@ -98,6 +124,7 @@ bool Link::receive(const std::function<void(const osc::Message&)>& take) {
         if (!take_frames(take))
             return false;
     }
+    return true;
 }
 
 bool Link::take_frames(const std::function<void(const osc::Message&)>& take) {

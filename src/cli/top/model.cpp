@@ -2,9 +2,7 @@
 #include "cli/top/model.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -12,17 +10,6 @@
 namespace scs::top {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string made(text);
-    for (char& c : made)
-        c = char(std::tolower(static_cast<unsigned char>(c)));
-    return made;
-}
-
-bool contains(std::string_view text, const std::string& lower_case_part) {
-    return lower_case(text).find(lower_case_part) != std::string::npos;
-}
 
 Sums sums_of(const SynthsEntry& entry, bool runs) {
     Sums sums;
@@ -49,14 +36,13 @@ std::vector<DefLine> sorted(const SumsByName& sums) {
 
 /// Whether each group is to be seen, as it or one in it has the view's text.
 std::vector<bool> matches(const Model& model, const View& view) {
-    const std::string part = lower_case(view.filter);
-    std::vector<bool> seen(model.groups.size(), part.empty());
+    std::vector<bool> seen(model.groups.size(), view.filter.empty());
     for (size_t i = model.groups.size(); i-- > 0;) {
         const GroupLine& group = model.groups[i];
         if (!seen[i])
-            seen[i] = contains(std::to_string(group.id), part) ||
+            seen[i] = view.finds(std::to_string(group.id)) ||
                       std::any_of(group.defs.begin(), group.defs.end(),
-                                  [&](const DefLine& def) { return contains(def.name, part); });
+                                  [&](const DefLine& def) { return view.finds(def.name); });
         if (seen[i])
             seen[group.parent] = true;
     }

@@ -7,13 +7,22 @@ namespace scs::top {
 
 namespace {
 
+constexpr size_t most_hosts = 256;
 constexpr double shortest = 0.1, longest = 3600; // seconds between two samples
 
-constexpr CommandOption own_options[] = {
-    {"-d", true}, {"--sort", true}, {"--filter", true}, {"--once", false}, {"--json", false}};
+constexpr CommandOption own_options[] = {{"-d", true},      {"--sort", true},  {"--filter", true},
+                                         {"--once", false}, {"--json", false}, {words, true}};
 
 std::optional<Error> read_option(const std::string& option, const std::string& value, Options& to) {
-    if (option == "--once") {
+    if (option == words) {
+        // The other options have been read by now.
+        const auto host = read_host(value, to.port);
+        if (!host)
+            return Error{host.error()};
+        if (to.hosts.size() == most_hosts)
+            return Error{value + ": there may be " + std::to_string(most_hosts) + " hosts at most"};
+        to.hosts.push_back(host.value());
+    } else if (option == "--once") {
         to.once = true;
     } else if (option == "--json") {
         to.json = true;
@@ -35,13 +44,17 @@ std::optional<Error> read_option(const std::string& option, const std::string& v
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    return parse<Options>(arguments, own_options, read_option);
+    auto options = parse<Options>(arguments, own_options, read_option);
+    if (options && !options.value().hosts.empty() && options.value().host != ServerOptions().host)
+        return Error{"-B " + options.value().host + ": hosts are named as well; name this one as they are"};
+    return options;
 }
 
 std::string help_text() {
-    return R"(usage: pw-scsynth top [OPTION ...]
+    return R"(usage: pw-scsynth top [OPTION ...] [HOST[:PORT] ...]
 
-Shows what the groups of a running server cost, as top does with processes.
+Shows what the groups of a running server cost, as top does with processes; of several hosts' servers, a line
+each with its load.
 
   -u PORT      the server's port (57110)         -t PORT      the same, asked by TCP
   -B ADDRESS   the server's address (127.0.0.1)  -p WORD      its password, with -t

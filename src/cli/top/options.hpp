@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "cli/top/host-name.hpp"
 #include "cli/top/server-options.hpp"
 #include "cli/top/view.hpp"
 #include "engine/base/result.hpp"
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace scs::top {
 
@@ -15,6 +17,7 @@ struct Options : ServerOptions {
     double seconds = 1; ///< between two samples
     bool once = false, json = false;
     View view;
+    std::vector<HostName> hosts; ///< that are named; empty: the server of the options
 };
 
 /// Reads the arguments after "top". An error is a sentence that begins with the option.

@@ -16,7 +16,8 @@ namespace {
 constexpr const char* command = "/g_queryCost";
 constexpr int32_t root = 0;
 constexpr int most_restarts = 3;
-constexpr int most_pages = 4096; // those of a server with as many nodes as it may have, twice
+constexpr int most_pages = 4096;         // those of a server with as many nodes as it may have, twice
+constexpr size_t most_entries = 1 << 21; // these nodes, each told in an entry of its own
 
 } // namespace
 
@@ -68,7 +69,7 @@ Query::Step Query::take_page(Page&& page) {
     places_ = std::move(page.next);
     if (places_.empty())
         return Step::done;
-    if (++pages_ == most_pages)
+    if (++pages_ == most_pages || sample_.groups.size() + sample_.synths.size() > most_entries)
         return fail("the server's tree has no end");
     ask();
     return Step::ask;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/screen.hpp"
 
+#include "cli/top/screen-text.hpp"
 #include "engine/base/printable.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace scs::top {
 
@@ -34,35 +34,12 @@ constexpr const char* help_lines[] = {
     "arrows, page up and down, home, end: scroll     q        quit   h ?  this text",
 };
 
-std::string number(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
-std::string percent(double value) {
-    return number(value < 9.995 ? "%.2f" : "%.1f", value);
-}
-
 std::string cost_text(const Model& model, const Sums& sums) {
     if (sums.unmeasured && sums.unmeasured == sums.running)
         return "?";
     std::string text = sums.estimated ? "~" : "";
     text += percent(model.percent(sums.nsec));
     return sums.unmeasured ? text + "+" : text;
-}
-
-std::string right(const std::string& text, size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
-/// The first `columns` characters of printable text.
-std::string cut(std::string text, int columns) {
-    size_t at = 0;
-    for (int column = 0; at < text.size() && column < columns; ++column)
-        at += std::max<size_t>(printable_bytes(std::string_view(text).substr(at)), 1);
-    text.resize(at);
-    return text;
 }
 
 std::string def_text(const DefLine& def) {

@@ -116,8 +116,18 @@ read_options(std::span<const char* const> arguments, std::span<const CommandOpti
     return {};
 }
 
+bool ServerOptions::is_remote() const {
+    const auto address = osc::to_sockaddr(host, uint16_t(port));
+    return address && !osc::is_loopback(address.value().sin_addr);
+}
+
 std::string how_to_find_server(const ServerOptions& options, const std::string& command, const std::string& others) {
     const std::string port = std::to_string(options.port);
+    if (options.is_remote())
+        return std::string("\na server that other machines reach is started there with -B and the address of that "
+                           "network interface, or has this in scsynth.osc.bind, and scsynth.allow = any: then everyone "
+                           "who reaches it is obeyed, files included (docs/safety.md)") +
+               (options.tcp ? "; it may also have another password (-p), or none" : "");
     if (options.tcp)
         return "\nif there is one, it may have another password (-p), or none, and answers no other user; to start "
                "one: "

@@ -21,6 +21,8 @@ struct ServerOptions {
     bool help = false;    ///< is asked for
 
     std::string name() const { return host + ":" + std::to_string(port); }
+    /// Whether its address is one of another machine, or of this one's network interfaces.
+    bool is_remote() const;
 };
 
 /// A number from `low` to `high`, and nothing after it.
@@ -56,7 +58,7 @@ Result<Options> parse(std::span<const char* const> arguments, std::span<const Co
 }
 
 /// What to do if none answers, for a message: it begins with a line feed. `command`: the word after pw-scsynth;
-/// `others`: which servers there are, in lines; may be empty.
+/// `others`: which servers this machine has, in lines; may be empty, and left out if the server is_remote().
 std::string how_to_find_server(const ServerOptions&, const std::string& command, const std::string& others);
 
 } // namespace scs::top

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/link.hpp"
 
+#include "cli/top/test-server.hpp"
 #include "osc/codec/compose.hpp"
-#include "osc/socket-address.hpp"
 #include "osc/unix-address.hpp"
 #include "osc/unix-listener.hpp"
 
@@ -17,27 +17,11 @@
 
 using namespace scs;
 using namespace scs::top;
+using test::Server;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-/// A socket at a free port, which listens if it is one of TCP.
-struct Server {
-    explicit Server(int type) : fd(::socket(AF_INET, type, 0)) {
-        sockaddr_in name = osc::to_sockaddr("127.0.0.1", 0).value();
-        socklen_t size = sizeof name;
-        REQUIRE(::bind(fd.get(), reinterpret_cast<sockaddr*>(&name), size) == 0);
-        REQUIRE(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &size) == 0);
-        port = ntohs(name.sin_port);
-        if (type == SOCK_STREAM)
-            REQUIRE(::listen(fd.get(), 1) == 0);
-    }
-    Descriptor accept() const { return Descriptor(::accept(fd.get(), nullptr, nullptr)); }
-
-    Descriptor fd;
-    int port = 0;
-};
 
 Bytes message(std::string_view address) {
     osc::ReplyComposer composer;
@@ -168,6 +152,32 @@ TEST_CASE("TCP: what can't be a packet ends it") {
     const Descriptor peer = server.accept();
     write(peer.get(), std::as_bytes(std::span(std::string_view("HTTP/1.1 400 Bad Request"))));
     CHECK(receive(opened.value()) == "end");
+}
+
+TEST_CASE("one turn reads so much only") {
+    const Server server(SOCK_DGRAM);
+    auto opened = Link::open("127.0.0.1", server.port, false, "");
+    REQUIRE(opened);
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    REQUIRE(::getsockname(opened.value().fd(), reinterpret_cast<sockaddr*>(&from), &size) == 0);
+    const Bytes packet = message("/a");
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(::sendto(server.fd.get(), packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&from), size) ==
+                ssize_t(packet.size()));
+    CHECK(receive(opened.value()).size() == 64 * 3);
+    CHECK(receive(opened.value()).size() == 36 * 3);
+}
+
+TEST_CASE("a host that drops what asks for a connection") {
+    const test::Deaf deaf;
+    auto begun = Link::begin("127.0.0.1", deaf.port(), true, "secret");
+    REQUIRE(begun);
+    CHECK(begun.value().is_connecting());
+    CHECK(begun.value().events() == POLLOUT);
+    const auto opened = Link::open("127.0.0.1", deaf.port(), true, "secret");
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error() == "Connection timed out");
 }
 
 TEST_CASE("where nobody is") {

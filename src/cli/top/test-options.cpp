@@ -57,6 +57,22 @@ TEST_CASE("the server, the time and the view") {
     CHECK(parse({"--help"}).help);
 }
 
+TEST_CASE("words are hosts, whose port is that of the options unless they have one") {
+    const Options options = parse({"studio-1", "-u", "57120", "192.0.2.7:57111", "--once"});
+    REQUIRE(options.hosts.size() == 2);
+    CHECK(options.hosts[0].text() == "studio-1:57120");
+    CHECK(options.hosts[1].text() == "192.0.2.7:57111");
+    CHECK(options.once);
+    CHECK(parse({}).hosts.empty());
+    CHECK(error_of({"studio:x"}) == "studio:x: expected a port after the colon, 1 to 65535");
+    CHECK(error_of({"-B", "192.0.2.7", "studio"}) ==
+          "-B 192.0.2.7: hosts are named as well; name this one as they are");
+    Arguments many(257, "a");
+    CHECK(error_of(many) == "a: there may be 256 hosts at most");
+    many.pop_back();
+    CHECK(parse(many).hosts.size() == 256);
+}
+
 TEST_CASE("options are written as getopt_long() reads them") {
     const Options options = parse({
         "-u57120",
@@ -74,25 +90,35 @@ TEST_CASE("options are written as getopt_long() reads them") {
     CHECK(options.password == "-x");
     CHECK(error_of({"--once=yes"}) == "--once=yes: no such option");
     CHECK(error_of({"--none"}) == "--none: no such option");
-    CHECK(error_of({"-u", "1", "--", "-t"}) == "-t: no such option");
+    CHECK(error_of({"-u", "1", "--", "-t"}).starts_with("-t: expected a host's name"));
     CHECK(error_of({"--once", "more", "-x"}) == "-x: no such option"); // words are looked at last
-    CHECK(error_of({"--once", "more"}) == "more: no such option");
+    CHECK(parse({"--once", "more"}).hosts.size() == 1);
     CHECK(parse({"-hx"}).help);
 }
 
 TEST_CASE("who finds no server is told what fits the port's kind") {
-    const auto told = [](bool tcp) {
-        return how_to_find_server({.host = "127.0.0.1", .port = 57110, .tcp = tcp}, "top", "");
+    const auto told = [](bool tcp, const char* host = "127.0.0.1") {
+        return how_to_find_server({.host = host, .port = 57110, .tcp = tcp}, "top", "others");
     };
     CHECK(told(true).find("another password") != std::string::npos);
     CHECK(told(true).find("pw-scsynth -t 57110 -p WORD") != std::string::npos);
     CHECK(told(false).find("pw-scsynth -u 57110") != std::string::npos);
     CHECK(told(false).find("another password") == std::string::npos);
+    CHECK(told(false, "127.8.0.1") == told(false));
+    CHECK(told(false).ends_with("\nothers"));
+    for (const bool tcp : {false, true}) {
+        const std::string remote = told(tcp, "192.0.2.7");
+        CHECK(remote.starts_with("\na server that other machines reach"));
+        CHECK(remote.find("scsynth.allow = any: then everyone who reaches it is obeyed, files included") !=
+              std::string::npos);
+        CHECK(remote.find("pw-scsynth -") == std::string::npos);
+        CHECK(remote.find("others") == std::string::npos);
+        CHECK((remote.find("another password") != std::string::npos) == tcp);
+    }
 }
 
 TEST_CASE("what is wrong is said") {
     CHECK(error_of({"-x"}) == "-x: no such option");
-    CHECK(error_of({"top"}) == "top: no such option");
     for (const char* option : {"-u", "-t", "-B", "-p", "-d", "--sort", "--filter"})
         CHECK(error_of({option}) == std::string(option) + ": expected a value after it");
     for (const char* port : {"0", "65536", "-1", "x", "", "1.5", "nan"})

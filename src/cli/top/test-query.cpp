@@ -187,4 +187,15 @@ TEST_CASE("what ends a query") {
         step = give(endless, page(0, false, next({0, 0})));
     CHECK(step == Step::failed);
     CHECK(pages == 4096);
+    Query full;
+    Args entries;
+    for (int i = 0; i < 2000; ++i)
+        entries = entries + group(i, 0);
+    const auto large = page(0, false, entries + next({0, 0}));
+    step = give(full, large);
+    for (pages = 1; step == Step::ask && pages < 4096; ++pages)
+        step = give(full, large);
+    CHECK(step == Step::failed);
+    CHECK(full.failure() == "the server's tree has no end");
+    CHECK(pages == (1 << 21) / 2000 + 1);
 }

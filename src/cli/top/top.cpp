@@ -3,12 +3,12 @@
 
 #include "cli/top/json.hpp"
 #include "cli/top/keys.hpp"
-#include "cli/top/link.hpp"
 #include "cli/top/model.hpp"
-#include "cli/top/query.hpp"
+#include "cli/top/overview.hpp"
 #include "cli/top/screen.hpp"
 #include "cli/top/signals.hpp"
 #include "cli/top/terminal.hpp"
+#include "cli/top/watch.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,24 +21,31 @@
 #include <poll.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace scs::top {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Moment = Clock::time_point;
 using std::chrono::milliseconds;
 
-constexpr milliseconds answer_time(500); // then it is asked again
-constexpr int most_tries = 4;
-constexpr milliseconds retry_time(1000); // between two attempts to find a server that is gone
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
+
+/// A server, and what is known of it.
+struct Seen {
+    Seen(std::string name, ServerOptions server, double seconds)
+        : name(std::move(name)), watch(std::move(server), seconds) {}
+
+    std::string name;
+    Watch watch;
+    std::optional<Model> model; ///< that is shown
+    std::string trouble;
+};
 
 class Top {
 public:
-    Top(const Options& options, const std::function<std::string()>& elsewhere)
-        : options_(options), elsewhere_(elsewhere), server_(options.name()), view_(options.view) {}
+    Top(const Options& options, std::vector<Seen> servers, const std::function<std::string()>& elsewhere)
+        : options_(options), elsewhere_(elsewhere), view_(options.view), servers_(std::move(servers)) {}
 
     Result<bool> run() {
         if (!options_.once && !options_.json) {
@@ -47,7 +54,6 @@ public:
                 return Error{opened.error()};
             terminal_ = std::move(opened.value());
         }
-        ask();
         draw();
         while (!ended_ && !failure_)
             wait();
@@ -58,129 +64,118 @@ public:
     }
 
 private:
+    bool are_several() const { return servers_.size() > 1; }
+
     void wait() {
-        pollfd polled[] = {{signals_.fd(), POLLIN, 0},
-                           {link_ ? link_->fd() : -1, POLLIN, 0},
-                           {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
-        const auto time = std::chrono::ceil<milliseconds>(due_ - Clock::now());
-        const int ready = ::poll(polled, std::size(polled), int(std::max(time, milliseconds(0)).count()));
+        std::vector<pollfd> polled = {{signals_.fd(), POLLIN, 0}, {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
+        auto due = Watch::Clock::time_point::max();
+        for (const Seen& server : servers_) {
+            polled.push_back({is_done(server) ? -1 : server.watch.fd(), server.watch.events(), 0});
+            due = std::min(due, is_done(server) ? due : server.watch.due());
+        }
+        const auto time = std::chrono::ceil<milliseconds>(due - Watch::Clock::now());
+        const int ready = ::poll(polled.data(), polled.size(), int(std::max(time, milliseconds(0)).count()));
         if (ready < 0 && errno != EINTR) {
             failure_ = Error{std::string("cannot wait: ") + std::strerror(errno)};
             return;
         }
         if (ready > 0 && polled[0].revents)
             take_signals();
-        if (ready > 0 && polled[2].revents & POLLIN)
+        if (ready > 0 && polled[1].revents & POLLIN)
             take_keys();
-        else if (ready > 0 && polled[2].revents)
+        else if (ready > 0 && polled[1].revents)
             ended_ = true; // the terminal is gone
-        if (ready > 0 && polled[1].revents && link_)
-            receive();
-        if (!ended_ && !failure_ && Clock::now() >= due_)
-            go_on();
-    }
-
-    // ---- the server
-
-    /// The time has come to ask: anew, or again, as there was no answer.
-    void go_on() {
-        if (!query_)
-            ask();
-        else if (++tries_ < most_tries && link_->send(query_->packet()))
-            due_ = Clock::now() + answer_time;
-        else
-            lose("no server answers at " + server_);
-    }
-
-    void ask() {
-        if (!link_) {
-            auto opened = Link::open(options_.host, options_.port, options_.tcp, options_.password);
-            if (!opened) {
-                lose("no server at " + server_ + " (" + opened.error() + ")");
-                return;
-            }
-            link_ = std::move(opened.value());
+        for (size_t i = 0; i < servers_.size(); ++i) {
+            Watch& watch = servers_[i].watch;
+            if (ready > 0 && polled[i + 2].revents && !over())
+                take(servers_[i], watch.receive());
+            if (!over() && !is_done(servers_[i]) && Watch::Clock::now() >= watch.due())
+                take(servers_[i], watch.go_on());
         }
-        asked_ = Clock::now();
-        query_.emplace();
-        send();
     }
 
-    void send() {
-        tries_ = 0;
-        due_ = Clock::now() + answer_time;
-        if (!link_->send(query_->packet()))
-            lose("no server answers at " + server_);
+    bool over() const { return ended_ || failure_; }
+
+    // ---- the servers
+
+    /// With --once each is asked for one sample only.
+    bool is_done(const Seen& server) const { return options_.once && (server.model || !server.trouble.empty()); }
+
+    void take(Seen& server, Watch::News news) {
+        switch (news) {
+        case Watch::News::none: break;
+        case Watch::News::sample: take_sample(server); break;
+        case Watch::News::lost: lose(server); break;
+        case Watch::News::refused:
+            if (!server.model && !are_several())
+                failure_ = Error{server.name + ": " + server.watch.why()};
+            else
+                lose(server);
+            break;
+        }
     }
 
-    void receive() {
-        auto step = Query::Step::ignored;
-        const bool there = link_->receive([&](const osc::Message& message) {
-            if (!query_ || step == Query::Step::done || step == Query::Step::failed)
-                return;
-            const Query::Step next = query_->take(message);
-            step = next == Query::Step::ignored ? step : next;
-        });
-        if (step == Query::Step::failed)
-            refuse(query_->failure());
-        else if (step == Query::Step::done)
-            take_sample();
-        else if (!there)
-            lose("no server answers at " + server_);
-        else if (step == Query::Step::ask)
-            send();
-    }
-
-    void take_sample() {
-        auto model = make_model(query_->sample());
-        query_.reset();
-        due_ = std::max(
-            asked_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds)),
-            Clock::now());
-        if (!trouble_.empty() && !terminal_)
-            std::fprintf(stderr, "pw-scsynth: %s answers\n", server_.c_str());
-        trouble_.clear();
-        if (!view_.held || !model_)
-            model_ = std::move(model);
-        if (terminal_)
-            draw();
+    void take_sample(Seen& server) {
+        if (!server.trouble.empty() && !terminal_)
+            std::fprintf(stderr, "pw-scsynth: %s answers\n", server.name.c_str());
+        server.trouble.clear();
+        if (!view_.held || !server.model)
+            server.model = make_model(server.watch.sample());
+        if (options_.json)
+            print(to_json(*server.model, server.watch.server().host, server.watch.server().port) + "\n");
         else
-            print();
+            show();
+        end_once();
     }
 
-    void print() {
-        const std::string text =
-            options_.json ? to_json(*model_, options_.host, options_.port) + "\n" : plain_text(scene(), view_);
-        if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-            failure_ = Error{std::string("cannot write: ") + std::strerror(errno)};
-        ended_ = options_.once;
-    }
-
-    /// There is no server, or none any more. At the beginning that is the end.
-    void lose(const std::string& what) {
-        link_.reset();
-        query_.reset();
-        due_ = Clock::now() + retry_time;
-        if (!model_) {
-            failure_ = Error{what + how_to_find_server(options_, "top", elsewhere_())};
+    /// There is no server, or none any more. If it is the only one, that is the end at the beginning.
+    void lose(Seen& server) {
+        if (!server.model && !are_several()) {
+            failure_ = Error{server.watch.why() + how_to_find_server(server.watch.server(), "top", elsewhere_())};
             return;
         }
-        const bool news = trouble_.empty();
-        trouble_ = what + "; trying again, q: quit";
+        const bool news = server.trouble.empty();
+        server.trouble = server.watch.why() + (are_several() ? "" : "; trying again, q: quit");
         if (terminal_)
             draw();
-        else if (news)
-            std::fprintf(stderr, "pw-scsynth: %s; trying again\n", what.c_str());
+        else if (news && (options_.json || !are_several()))
+            std::fprintf(stderr, "pw-scsynth: %s%s\n", server.watch.why().c_str(),
+                         options_.once ? "" : "; trying again");
+        end_once();
     }
 
-    /// There is a server, but it doesn't tell.
-    void refuse(std::string why) {
-        link_.reset();
-        query_.reset();
-        if (!model_)
-            failure_ = Error{server_ + ": " + why};
-        else
-            lose(why);
+    /// With --once all is said when something is known of each.
+    void end_once() {
+        if (!options_.once || failure_)
+            return;
+        if (!std::all_of(servers_.begin(), servers_.end(), [&](const Seen& server) { return is_done(server); }))
+            return;
+        if (std::none_of(servers_.begin(), servers_.end(), [](const Seen& server) { return server.model.has_value(); }))
+            fail_of_all();
+        else if (are_several() && !options_.json)
+            print(plain_text(rows(), view_));
+        ended_ = true;
+    }
+
+    /// None of several servers answers.
+    void fail_of_all() {
+        const auto remote = std::find_if(servers_.begin(), servers_.end(),
+                                         [](const Seen& server) { return server.watch.server().is_remote(); });
+        const Seen& told = remote == servers_.end() ? servers_.front() : *remote;
+        failure_ = Error{"none of the servers answers: " + told.watch.why() + ", and so on" +
+                         how_to_find_server(told.watch.server(), "top", elsewhere_())};
+    }
+
+    void show() {
+        if (terminal_)
+            draw();
+        else if (!are_several())
+            print(plain_text(scene(), view_));
+    }
+
+    void print(const std::string& text) {
+        if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+            failure_ = Error{std::string("cannot write: ") + std::strerror(errno)};
     }
 
     // ---- the user
@@ -221,52 +216,83 @@ private:
                 return;
             }
         }
-        if (held && !view_.held && !query_)
-            due_ = Clock::now();
+        if (held && !view_.held)
+            for (Seen& server : servers_)
+                server.watch.hurry();
         if (any)
             draw();
     }
 
     Extent extent() const {
         Extent found;
-        if (model_) {
-            found.rows = int(make_rows(*model_, view_).size());
-            for (const GroupLine& group : model_->groups)
+        if (are_several()) {
+            found.rows = server_rows(rows(), view_);
+            found.page = server_room(terminal_->size());
+            return found;
+        }
+        if (const auto& model = servers_.front().model) {
+            found.rows = int(make_rows(*model, view_).size());
+            for (const GroupLine& group : model->groups)
                 found.deepest = std::max(found.deepest, group.depth);
         }
         found.page = tree_rows(terminal_->size());
         return found;
     }
 
-    Scene scene() const { return {server_, model_ ? &*model_ : nullptr, trouble_}; }
+    Scene scene() const {
+        const Seen& server = servers_.front();
+        return {server.name, server.model ? &*server.model : nullptr, server.trouble};
+    }
+
+    std::vector<ServerRow> rows() const {
+        std::vector<ServerRow> found;
+        for (const Seen& server : servers_)
+            found.push_back({server.name, server.model ? &*server.model : nullptr, server.trouble});
+        return found;
+    }
 
     void draw() {
-        if (terminal_ && !ended_ && !failure_)
-            terminal_->show(top::draw(scene(), view_, terminal_->size()));
+        if (terminal_ && !over())
+            terminal_->show(are_several() ? top::draw(rows(), view_, terminal_->size())
+                                          : top::draw(scene(), view_, terminal_->size()));
     }
 
     const Options& options_;
     const std::function<std::string()>& elsewhere_;
-    const std::string server_;
     const Signals signals_{signals};
     View view_;
+    std::vector<Seen> servers_;          ///< never empty
     std::unique_ptr<Terminal> terminal_; ///< none: nothing is drawn
-    std::optional<Link> link_;
-    std::optional<Query> query_; ///< under way
-    std::optional<Model> model_; ///< that is shown
-    std::string trouble_;
-    Moment asked_{}, due_{}; ///< when the sample was asked for; when there is something to do
-    int tries_ = 0;
     bool ended_ = false;
     std::optional<Error> failure_;
 };
+
+/// The servers that are asked for, by the addresses of their names.
+Result<std::vector<Seen>> servers_of(const Options& options) {
+    std::vector<Seen> servers;
+    for (const HostName& host : options.hosts) {
+        const auto address = address_of(host.host);
+        if (!address)
+            return Error{address.error()};
+        ServerOptions server = options;
+        server.host = address.value();
+        server.port = host.port;
+        servers.emplace_back(host.text(), std::move(server), options.seconds);
+    }
+    if (servers.empty())
+        servers.emplace_back(options.name(), options, options.seconds);
+    return servers;
+}
 
 } // namespace
 
 Result<bool> run(const Options& options, const std::function<std::string()>& elsewhere) {
     if (!options.once && !options.json && !Terminal::there())
         return Error{"top: this is no terminal; --once prints one sample, --json prints them as JSON"};
-    return Top(options, elsewhere).run();
+    auto servers = servers_of(options);
+    if (!servers)
+        return Error{servers.error()};
+    return Top(options, std::move(servers.value()), elsewhere).run();
 }
 
 } // namespace scs::top

@@ -14,12 +14,15 @@ struct View {
     static constexpr int all_depths = std::numeric_limits<int>::max();
 
     Sort sort = Sort::cost;
-    std::string filter;     ///< text in a group's ID or in the name of a SynthDef; empty: everything
+    std::string filter;     ///< text in a group's ID, or in the name of a SynthDef or server; empty: everything
     int depth = all_depths; ///< groups further down are folded into the one above them
     int first_row = 0;      ///< that is shown
     bool typing = false;    ///< the filter is being typed
     bool held = false;      ///< the picture stands still
     bool help = false;
+
+    /// Whether a text has the filter in it, in capitals or not.
+    bool finds(std::string_view text) const;
 };
 
 } // namespace scs::top

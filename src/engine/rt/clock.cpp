@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/rt/clock.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace scs {
@@ -14,14 +15,23 @@ int64_t difference(uint64_t to, uint64_t from) noexcept {
     return int64_t(to - from);
 }
 
+/// How far what is known lies from a reading that took a time, and was taken at any moment of it: 0 if both can be
+/// right.
+double contradiction(double reading, double known, double took) noexcept {
+    const double most = reading - known, least = most - took;
+    return least > 0 ? least : std::min(most, 0.0);
+}
+
 } // namespace
 
 NtpTime CycleClock::begin_cycle(uint64_t monotonic_nsec_of_frame0, int64_t realtime_minus_monotonic_nsec,
-                                double output_latency_sec) noexcept {
+                                double output_latency_sec, int64_t reading_nsec) noexcept {
     const double reading = double(difference(uint64_t(realtime_minus_monotonic_nsec), uint64_t(reference_nsec_)));
-    const double error = reading - deviation_nsec_;
-    if (!started_ || std::abs(error) > double(resync_nsec)) {
+    const double error = contradiction(reading, deviation_nsec_, double(reading_nsec));
+    const bool better = quickest_nsec_ > quick_nsec && reading_nsec < quickest_nsec_;
+    if (!started_ || better || std::abs(error) > double(resync_nsec)) {
         started_ = true;
+        quickest_nsec_ = reading_nsec;
         reference_nsec_ = realtime_minus_monotonic_nsec;
         deviation_nsec_ = 0;
     } else if (monotonic_nsec_of_frame0 > last_cycle_nsec_) {

@@ -97,6 +97,36 @@ TEST_CASE("a clock that goes back changes nothing but the time") {
           CycleClock().begin_cycle(start - 1'000'000, distance, 0));
 }
 
+TEST_CASE("a reading during which the thread stood still changes nothing") {
+    CycleClock clock;
+    clock.begin_cycle(start, distance, 0, 50);
+    const NtpTime undisturbed = clock.begin_cycle(start + 5 * msec, distance, 0, 50);
+    for (const int64_t late : {4 * msec, 20 * msec, int64_t(0)}) { // between the first two clocks or after them
+        CAPTURE(late);
+        CHECK(clock.begin_cycle(start + 5 * msec, distance + late, 0, 20 * msec) == undisturbed);
+    }
+    CHECK(clock.begin_cycle(start + 5 * msec, distance, 0, 50) == undisturbed);
+}
+
+TEST_CASE("a disturbed reading that contradicts what is known counts by how much it does") {
+    CycleClock clock;
+    clock.begin_cycle(start, distance, 0, 50);
+    CHECK(clock.begin_cycle(start + 5 * msec, distance + 40 * msec, 0, 20 * msec) ==
+          CycleClock().begin_cycle(start + 5 * msec, distance + 40 * msec, 0));
+    CHECK(clock.begin_cycle(start + 10 * msec, distance - msec, 0, 0) ==
+          CycleClock().begin_cycle(start + 10 * msec, distance - msec, 0));
+}
+
+TEST_CASE("what began with a disturbed reading is replaced by a quick one") {
+    CycleClock clock;
+    clock.begin_cycle(start, distance + 4 * msec, 0, 5 * msec);
+    clock.begin_cycle(start + 5 * msec, distance + msec, 0, 2 * msec);
+    CHECK(clock.begin_cycle(start + 10 * msec, distance, 0, 50) ==
+          CycleClock().begin_cycle(start + 10 * msec, distance, 0));
+    CHECK(clock.begin_cycle(start + 10 * msec, distance + 5 * msec, 0, 40) ==
+          CycleClock().begin_cycle(start + 10 * msec, distance, 0)); // no time has passed
+}
+
 TEST_CASE("reset forgets") {
     CycleClock clock;
     clock.begin_cycle(start, distance, 0);
