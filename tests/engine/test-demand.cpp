@@ -181,11 +181,9 @@ TEST_CASE("a trace shows what asks, without asking") {
 }
 
 TEST_CASE("to tell of a value takes as long as to ask for many, so fewer are told of in a block") {
-    SynthDef def;
-    def.name = "tells";
-    def.constants = {0.f, 1.f, 65.f};
-    def.units = {unit("Dpoll", Rate::demand, {{-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 2}}, {Rate::demand}),
-                 unit("Duty", Rate::audio, {{-1, 0}, {-1, 0}, {-1, 0}, {0, 0}}, {Rate::audio})};
+    SynthDef def = doubled(10);
+    def.constants.push_back(65.f);
+    def.units[1] = unit("Dpoll", Rate::demand, {{-1, 3}, {-1, 3}, {-1, 0}, {-1, 3}, {-1, 4}}, {Rate::demand});
     Fixture f;
     Definition* const definition = f.define(def);
     REQUIRE(definition->code);
