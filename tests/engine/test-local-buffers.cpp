@@ -160,7 +160,7 @@ TEST_CASE("a buffer that there is no room or no memory for has the number -1, an
     f.engine->buffers().install(0, {});
 }
 
-TEST_CASE("what writes to buffers that others see stays SuperCollider's") {
+TEST_CASE("what writes to buffers that others see is no kernel of a voice") {
     Player f;
     const SynthDef own = own_def(64);
     for (size_t i = 0; i < own.units.size(); ++i) {

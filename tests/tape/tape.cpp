@@ -3,7 +3,7 @@
 // miss one, and if the daemon should leave one out, the clock's position tells.
 // Factory test.tape; properties: tape.file (exists), tape.channels, tape.seconds; or instead of these seconds
 // tape.silences = true, to note only how long it heard nothing, or tape.clicks = true, only when it heard clicks.
-// tape.ppm: it drives the graph, too, with a clock that is so much too fast, in cycles of tape.quantum frames. This
+// tape.ppm: it drives the graph, too, with a clock that is that much too fast, in cycles of tape.quantum frames. This
 // takes node.driver = true as well.
 #include "clicks.hpp"
 #include "drive.hpp"

@@ -37,8 +37,8 @@ public:
     short events() const;
     /// False: nobody is there.
     bool send(std::span<const std::byte> packet);
-    /// Hands over each message that has come whole, of so much input that others, too, get their turn: the socket may
-    /// still have some. False: nobody is there any more, or it isn't OSC what they send.
+    /// Hands over each message that has come whole. It reads a limited amount, so that others get their turn, too: the
+    /// socket may still have some. False: nobody is there any more, or it isn't OSC what they send.
     bool receive(const std::function<void(const osc::Message&)>&);
 
 private:

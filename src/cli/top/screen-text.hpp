@@ -9,7 +9,7 @@ namespace scs::top {
 /// A number by printf()'s format, of 31 characters at most.
 std::string number(const char* format, double value);
 
-/// In %, with three digits where there are so many.
+/// In %: with two decimals below 10, with one from there on.
 std::string percent(double value);
 
 /// Moved to the right of a column.

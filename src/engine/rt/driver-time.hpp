@@ -9,8 +9,8 @@ namespace scs {
 
 /// The times of cycles whose driver knows only when it was woken, as by a packet of a network: they are late by what
 /// the network and the wake-up took, now less and now more. A delay-locked loop of second order finds the even times
-/// behind them. Once it has the driver's rate it goes by those that were least late: how late the others were changes
-/// with what else the machine does.
+/// from which they differ. Once it has the driver's rate it goes by those that were least late: how late the others
+/// were changes with what else the machine does.
 class DriverTime {
 public:
     /// Of the loop, in Hz: what it has in the end. It begins wider, so that it finds the driver's rate within seconds.
@@ -20,7 +20,7 @@ public:
     /// Further off than this part of a cycle, it is no jitter. The loop begins anew, unless some whole cycles were
     /// lost.
     static constexpr double longest_jitter = 0.5;
-    /// It is taken for lost cycles if it is so many, but for this part of one. Then only those are left out.
+    /// Up to this number of cycles, within this part of one, are taken for lost. Then only those are left out.
     static constexpr int most_lost = 8;
     static constexpr double close_to_whole = 0.1;
 

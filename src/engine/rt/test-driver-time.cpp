@@ -20,7 +20,7 @@ class Woken {
 public:
     Woken(double ppm, double jitter) : stretch_(1 + ppm * 1e-6), late_(0, jitter) {}
 
-    /// How much later (ns) than even times what comes out is, in the cycles of so many seconds.
+    /// How much later (ns) than even times what comes out is, in the cycles of that many seconds.
     struct Late {
         double least = 1e12, most = -1e12;
         double spread() const { return most - least; }

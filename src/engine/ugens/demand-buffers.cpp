@@ -4,7 +4,7 @@
 #include "engine/ugens/sample-buffers.hpp"
 
 // Units at demand rate that read or write a frame of a buffer, in its first channel. Dbufwr writes only to a buffer
-// that the voice has for itself; another stays SuperCollider's.
+// that the voice has for itself; for another it is no kernel.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -17,21 +17,18 @@ SCS_INLINE int64_t frame_at(float place, int32_t frames, float loop) {
     return at >= 0. && at < double(frames) ? int64_t(at) : -1;
 }
 
-template <class In>
-SCS_INLINE void restart_all(const In& in) {
-    for (size_t i = 0; i < in.inputs(); ++i)
-        in.restart(i);
-}
-
-/// Inputs: buffer, phase, loop.
-struct Dbufrd {
-    enum { buffer_number, phase, loops };
-    double unused;
-
+struct RestartsAll {
     template <class In>
     void begin(const In& in) {
-        restart_all(in);
+        for (size_t i = 0; i < in.inputs(); ++i)
+            in.restart(i);
     }
+};
+
+/// Inputs: buffer, phase, loop.
+struct Dbufrd : RestartsAll {
+    enum { buffer_number, phase, loops };
+
     template <class In>
     float next(const In& in) {
         const float loop = in.next(loops), number = in.next(buffer_number);
@@ -46,14 +43,9 @@ struct Dbufrd {
 };
 
 /// Inputs: buffer, phase, value, loop.
-struct Dbufwr {
+struct Dbufwr : RestartsAll {
     enum { buffer_number, phase, value, loops };
-    double unused;
 
-    template <class In>
-    void begin(const In& in) {
-        restart_all(in);
-    }
     template <class In>
     float next(const In& in) {
         const float loop = in.next(loops);

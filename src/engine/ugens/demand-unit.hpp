@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A unit at demand rate that isn't an operator: a struct of the numbers that it keeps, all doubles, with begin() and
-// next(), which are given its inputs (Asking).
+// A unit at demand rate that isn't an operator: a struct of the numbers that it keeps, all doubles or none, with
+// begin() and next(), which are given its inputs (Asking).
 
 #include "engine/ugens/demand.hpp"
 #include "engine/ugens/taus88.hpp"
@@ -10,7 +10,7 @@
 namespace scs::SCS_SIMD {
 
 template <class Unit>
-constexpr size_t items_of = sizeof(Unit) / sizeof(double);
+constexpr size_t items_of = __is_empty(Unit) ? 0 : sizeof(Unit) / sizeof(double);
 
 template <class Unit>
 struct Kept {
@@ -56,12 +56,20 @@ SCS_INLINE Loaded<Unit, L> load(const Op& op, const Pull& pull) {
 
 template <class Unit, int L>
 float give(const Op& op, Pull& pull) SCS_NONBLOCKING {
-    auto kept = load<Unit, L>(op, pull);
     const Asking<L> in(op, pull);
-    if (pull.frame > 0)
-        return kept.unit.next(in);
-    kept.unit.begin(in);
-    return 0.f;
+    const auto next = [&](auto& unit) {
+        if (pull.frame > 0)
+            return unit.next(in);
+        unit.begin(in);
+        return 0.f;
+    };
+    if constexpr (items_of<Unit> == 0) {
+        Unit unit;
+        return next(unit);
+    } else {
+        auto kept = load<Unit, L>(op, pull);
+        return next(kept.unit);
+    }
 }
 
 template <class Unit>

@@ -101,6 +101,7 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
 }
 
 bool VoiceRunner::stops_after(const OpList::Part& part) noexcept {
+    FaultGuard::progress();
     return deadline_ && deadline_->spend(part.nsec);
 }
 
@@ -165,6 +166,8 @@ bool VoiceRunner::start(Synth& synth) noexcept {
         const size_t end = std::min(started_ + starts_at_once, ops.size());
         for (block.again = false; started_ < end && !block.again; started_ += !block.again)
             ops[started_].run(ops[started_], block);
+        if (block.again)
+            FaultGuard::progress();
     }
     started_ = 0;
     return true;
