@@ -17,6 +17,7 @@ class Jackd:
     """A context manager, as bench.stands.Stand is, which can't be recorded."""
 
     name = None
+    options = ()  # of scsynth
 
     def __init__(self, build):
         del build
@@ -51,7 +52,8 @@ class Jackd:
                                     "-p", quantum], self._env, self._folder / "jackd")
             socket = Path(f"/dev/shm/jack_{self._folder.name}_{os.getuid()}_0")
             wait_for(socket.exists, "jackd's socket")
-            self._program = Process(["scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0"], self._env,
+            self._program = Process(["scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0",
+                                     *self.options], self._env,
                                     self._folder / "scsynth")
             with Client(port) as client:
                 client.wait_ready(timeout=20)

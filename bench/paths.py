@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import chart, latency, report, windows  # noqa: E402
+from bench.contenders import NODES, POOL_KIB  # noqa: E402
 from bench.jackd import Jackd  # noqa: E402
 from bench.stands import SINK, Ours, Program, Silent, Stock  # noqa: E402
 from tests.lib import audio  # noqa: E402
@@ -70,27 +71,38 @@ class Results:
     timings: dict = field(default_factory=dict)    # {(path, quantum): Timing}
     left_out: list = field(default_factory=list)   # texts
 
+    def leave_out(self, text):
+        if text not in self.left_out:  # as in the round before
+            self.left_out.append(text)
+
+
+ROOM = ("-n", str(NODES), "-m", str(POOL_KIB))  # more than 1024 nodes
+
 
 class InGraph(Ours):
     name = "in the graph"
+    settings = {"max-nodes": NODES, "rt-memory": POOL_KIB}
 
 
 class OwnProcess(Program):
     name = "own process"
+    options = ROOM
 
 
 class PwJackScsynth(Stock):
     name = "scsynth, pw-jack"
+    options = ROOM
 
 
 class PwJackSupernova(Stock):
     name = "supernova, pw-jack"
     program = "supernova"
-    options = ("-T", "1")
+    options = ("-T", "1", *ROOM)
 
 
 class JackdScsynth(Jackd):
     name = "scsynth, jackd"
+    options = ROOM
 
 
 def paths():
@@ -132,8 +144,15 @@ def window(stand, quantum, voices, options):
     time.sleep(options.seconds)
     after, seconds = windows.sample(names), time.monotonic() - start
     found = xruns(stand)
-    return Cell(stand.name, quantum, voices, processes(before, after, seconds, names),
-                None if found is None or missed is None else found - missed, audible(stand, quantum))
+    return Cell(stand.name, quantum, voices, processes(before, after, seconds, names), more(missed, found),
+                audible(stand, quantum))
+
+
+def more(before, after):
+    """How much a counter went on, which may have begun anew; None if it couldn't be read."""
+    if before is None or after is None:
+        return None
+    return after - before if after >= before else after
 
 
 def windows_of(kind, quantum, options):
@@ -143,7 +162,8 @@ def windows_of(kind, quantum, options):
 
 
 def xruns(stand):
-    return stand.xruns() if isinstance(stand, Jackd) else count_xruns(stand.session.env, SINK)
+    """Of the server's node: the driver's own count leaves out what its followers miss."""
+    return stand.xruns() if isinstance(stand, Jackd) else count_xruns(stand.session.env, stand.server.node_name)
 
 
 def audible(stand, quantum):
@@ -199,8 +219,12 @@ def tried(results, what, measure):
             return measure()
         except (Incomplete, Silent, WaitError, NoReply) as error:
             if last:
-                results.left_out.append(f"{what}: {error}")
+                results.leave_out(f"{what}: {first_line(error)}")
     return None
+
+
+def first_line(error):
+    return str(error).partition("\n")[0]
 
 
 def run(kinds, options):

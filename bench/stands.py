@@ -162,9 +162,10 @@ class Stock(_Server):
 class Program(_Server):
     """Ours in a process of its own."""
     name = "pw-scsynth"
+    options = ()
 
     def _boot(self, port):
-        command = [self.session.build / "src/cli/pw-scsynth", "--client", "-u", port]
+        command = [self.session.build / "src/cli/pw-scsynth", "--client", "-u", port, *self.options]
         return ProgramServer(self.session, port, f"scsynth-{port}", command, "pw-scsynth")
 
     def processes(self):

@@ -40,8 +40,8 @@ constexpr milliseconds first_pause(250);                        // the same at t
 constexpr milliseconds lock_pause(20), longest_lock(3000);      // between two attempts to take the names' lock; in all
 constexpr milliseconds told_time(300);                          // within which the plugin's reason has come
 constexpr milliseconds ports_time(2000);                        // from the server's start until ports are missing
-// A daemon that ends so soon after our node was made, so many times in a row, ends because of it. It isn't made again,
-// as that would silence the desktop again.
+// A daemon that ends sooner than this after our node was made, this often in a row, ends because of it. The node isn't
+// made again, as that would silence the desktop again.
 constexpr auto short_life = std::chrono::seconds(10);
 constexpr int most_short_lives = 3;
 

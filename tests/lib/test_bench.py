@@ -303,6 +303,22 @@ def test_what_processes_did():
                      "scsynth": {"cpu": 0, "threads": 1, "switches": 3, "wakeups": 0}}
 
 
+def test_xruns_of_a_counter_that_began_anew():
+    assert paths.more(3, 10) == 7
+    assert paths.more(10, 2) == 2
+    assert paths.more(None, 2) is None and paths.more(2, None) is None
+
+
+def test_a_path_that_fails_is_left_out_once():
+    def fails():
+        raise paths.Silent("no sound\nand a log")
+
+    results = paths.Results()
+    assert paths.tried(results, "a path", fails) is None
+    assert paths.tried(results, "a path", fails) is None
+    assert results.left_out == ["a path: no sound"]
+
+
 def test_a_table_of_paths():
     class Path:
         name = "a path"

@@ -14,7 +14,7 @@ namespace {
 Sums sums_of(const SynthsEntry& entry, bool runs) {
     Sums sums;
     sums.running = runs ? entry.running : 0;
-    sums.paused = entry.paused + (runs ? 0 : entry.running);
+    sums.paused = int64_t(entry.paused) + (runs ? 0 : entry.running);
     sums.batches = runs ? entry.batches : 0;
     sums.nsec = double(sums.running) * entry.cost;
     sums.estimated = entry.native && sums.running > 0;
@@ -82,12 +82,12 @@ Model make_model(const Sample& sample) {
     model.whole = sample.whole;
     std::unordered_map<int32_t, size_t> index;
     for (const GroupEntry& entry : sample.groups) {
-        if (!index.emplace(entry.id, model.groups.size()).second)
-            continue; // it was moved, and told twice
+        const auto parent = index.find(entry.parent); // that was told before; so no group is in itself
         GroupLine group;
         group.id = entry.id;
-        const auto parent = index.find(entry.parent);
         group.parent = parent == index.end() ? 0 : parent->second;
+        if (!index.emplace(entry.id, model.groups.size()).second)
+            continue; // it was moved, and told twice
         const bool first = model.groups.empty();
         group.depth = first ? 0 : model.groups[group.parent].depth + 1;
         group.runs = entry.runs && (first || model.groups[group.parent].runs);

@@ -2,6 +2,7 @@
 #include "cli/top/model.hpp"
 
 #include <doctest/doctest.h>
+#include <limits>
 
 using namespace scs::top;
 
@@ -143,4 +144,21 @@ TEST_CASE("a nest of any depth") {
     CHECK(model.groups[0].all.running == 1);
     CHECK(make_rows(model, {}).size() == 100'000);
     CHECK(make_rows(model, with(Sort::cost, "", 3)).back().folded == 99'996);
+}
+
+TEST_CASE("a group that says it is in itself is in the first one") {
+    Sample made = sample();
+    made.groups.push_back({9, 9, true});
+    const Model model = make_model(made);
+    REQUIRE(model.groups.size() == 6);
+    CHECK(model.groups[5].parent == 0);
+    CHECK(rows(model, with(Sort::name)) == "0 1 4 2 3 9");
+}
+
+TEST_CASE("numbers of synths that are as large as can be told") {
+    constexpr int most = std::numeric_limits<int>::max();
+    Sample made;
+    made.groups = {{0, -1, false}};
+    made.synths = {{0, "default", most, most, true, 1, most}};
+    CHECK(make_model(made).groups[0].all.paused == 2 * int64_t(most));
 }

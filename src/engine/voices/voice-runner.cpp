@@ -161,13 +161,12 @@ bool VoiceRunner::start(Synth& synth) noexcept {
     Block block = lone_block(synths);
     const std::span<const Op> ops(voice.code->starts);
     while (started_ < ops.size()) {
+        FaultGuard::progress();
         if (deadline_ && deadline_->spend(int64_t(starts_at_once) * voice.code->start_cost))
             return false;
         const size_t end = std::min(started_ + starts_at_once, ops.size());
         for (block.again = false; started_ < end && !block.again; started_ += !block.again)
             ops[started_].run(ops[started_], block);
-        if (block.again)
-            FaultGuard::progress();
     }
     started_ = 0;
     return true;
