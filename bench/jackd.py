@@ -2,7 +2,10 @@
 """Stock scsynth as a client of a jackd of its own, whose dummy driver keeps the time. Nothing of PipeWire runs."""
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +14,13 @@ from bench.stands import RATE, SYNTHDEFS, play_default
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import Process, wait_for
+from tests.lib.recording import Incomplete
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Jackd:
-    """A context manager, as bench.stands.Stand is, which can't be recorded."""
+    """A context manager, as bench.stands.Stand is. Its sound is heard by a JACK client."""
 
     name = None
     options = ()  # of scsynth
@@ -66,6 +72,21 @@ class Jackd:
                     each.stop()
             self._program = self._driver = None
             Path(f"/dev/shm/SuperColliderServer_{port}").unlink(missing_ok=True)
+
+    def clicks(self, play):
+        """The frames of the clicks that are heard while play() runs, and for as many seconds more as it says."""
+        listener = Process([sys.executable, "-B", "-m", "tests.lib.jack_listener", "listener"], self._env,
+                           self._folder / "listener", cwd=ROOT)
+        try:
+            wait_for(lambda: subprocess.run(["jack_connect", "SuperCollider:out_1", "listener:sound"], env=self._env,
+                                            capture_output=True, check=False).returncode == 0, "the listener's port")
+            time.sleep(play())
+            heard = [line.split() for line in listener.output().splitlines()]
+        finally:
+            listener.stop()
+        if any(words[0] == "missed" for words in heard):
+            raise Incomplete("the listener missed cycles")
+        return [int(words[1]) for words in heard if words[0] == "sound"]
 
     def play(self, synths):
         """Have exactly that many default synths."""
