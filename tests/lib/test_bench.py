@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of bench/voices.py, bench/draw_trace.py, bench/paths.py, bench/hosts.py and bench/simulation.py."""
+"""The pure parts of bench/voices.py, bench/draw_trace.py, bench/paths.py, bench/hosts.py, bench/pieces.py, bench/simulation.py
+and bench/superdirt.py."""
 import json
 import math
+import random
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, draw_trace, hosts, medians, paths, simulation, voice_scores
+from bench import chart, draw_trace, hosts, medians, paths, pieces, random_pieces, simulation, superdirt, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
 from bench.corpus import beyond
@@ -343,3 +345,104 @@ def test_a_table_of_paths():
 def test_a_cost_beyond_silence():
     assert beyond(5, 3) == 2
     assert beyond(3, 3) is None and beyond(2, 3) is None
+
+
+@pytest.fixture(name="corpus")
+def _corpus(tmp_path):
+    names = {"sonic-pi": "sonic-pi-mixer sonic-pi-basic_mixer sonic-pi-scope sonic-pi-saw sonic-pi-fx_record "
+                         "sonic-pi-fx_echo sonic-pi-fx_reverb sonic-pi-fx_lpf sonic-pi-basic_stereo_player",
+             "sonic-pi-gated": "sonic-pi-saw_gated sonic-pi-tri_gated", "overtone": "tom",
+             "superdirt": "superpiano supersaw sostoms dirt_gate2 spectral-comb2 debug in"}
+    for folder, files in names.items():
+        (tmp_path / folder).mkdir()
+        for name in files.split():
+            (tmp_path / folder / f"{name}.scsyndef").write_bytes(name.encode())
+    return tmp_path
+
+
+def test_what_pieces_are_made_of(corpus):
+    instruments, effects = ([path.stem for path in pool] for pool in random_pieces.pools(corpus))
+    assert instruments == ["sonic-pi-basic_stereo_player", "sonic-pi-saw", "sonic-pi-saw_gated", "sonic-pi-tri_gated", "tom",
+                           "sostoms", "superpiano", "supersaw"]
+    assert effects == ["sonic-pi-fx_echo", "sonic-pi-fx_lpf", "sonic-pi-fx_reverb"]
+    with pytest.raises(ValueError, match="holds too little"):
+        random_pieces.piece(1, corpus / "overtone")
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_piece(seed, corpus):
+    piece = random_pieces.piece(seed, corpus)
+    events = piece.events(5, corpus)
+    assert events == random_pieces.piece(seed, corpus).events(5, corpus)
+    assert 2 <= len(piece.parts) <= 8 and len(piece.effects) <= 3
+    made, groups, fed, ended = {}, {0}, {0}, {}
+    for at, *messages in sorted(events, key=lambda event: event[0]):
+        for address, *arguments in messages:
+            if address == "/g_new":
+                for group, action, target in zip(*[iter(arguments)] * 3):
+                    assert target in groups and group not in groups
+                    groups.add(group)
+            elif address == "/s_new":
+                name, number, _, group, *pairs = arguments
+                assert group in groups and number not in made
+                controls = dict(zip(pairs[::2], pairs[1::2]))
+                assert controls["out_bus"] in fed, "what reads a bus is there before what plays into it"
+                fed.add(controls.get("in_bus", 0))
+                made[number] = name
+            elif address in ("/n_set", "/n_free"):
+                ended[arguments[0]] = address
+    notes = {number: name for number, name in made.items() if number >= 1000}
+    assert len(notes) > 5
+    assert all(name.endswith("_gated") == (ended[number] == "/n_set") for number, name in notes.items() if number in ended)
+    assert not any(name.startswith("sonic-pi") and not name.endswith("_gated") for number, name in notes.items()
+                   if number in ended)
+
+
+def test_a_piece_without_what_is_refused(corpus):
+    piece = next(piece for piece in map(lambda seed: random_pieces.piece(seed, corpus), range(99))
+                 if len(piece.effects) == 3 and any(part.effects == 3 for part in piece.parts))
+    less = piece.without([piece.effects[1], piece.parts[0].path])
+    assert less.effects == (piece.effects[0], piece.effects[2])
+    assert [(part.path, part.effects) for part in less.parts] == [
+        (part.path, (0, 1, 1, 2)[part.effects]) for part in piece.parts[1:]]
+    assert less.events(2, corpus)
+
+
+def played(costs, levels=(0.1, 0.1), counted=None):
+    return pieces.Played("1: saw", [], 2, dict(zip(("scsynth", "ours"), levels)), costs, counted or {})
+
+
+def test_a_piece_is_judged():
+    found = pieces.row(played({"scsynth": [3, 3], "ours": [1, 2], "lone avx2": [2, 2], "batched avx2": [0.9, 1.8]},
+                              counted={"scsynth": 9e6, "ours": 3e6}))
+    assert found.cells["ours"].times == 2.25 and found.cells["instructions"].times == 3
+    assert found.cells["best form"].text == "batched avx2: 1.35 s, 0.90 of ours"
+    assert [met for _, met in found.verdicts()] == [True, False]
+    names = [each.text for each in xml.fromstring(pieces.picture([found], "", "")).iter(f"{SVG}text")]
+    assert "2.25" in names and "3.00" in names
+    assert "best form" not in pieces.row(played({"scsynth": [3], "ours": [1]})).cells
+
+
+def test_pieces_in_all():
+    found = pieces.in_all([played({"scsynth": [3, 6], "ours": [1, 1]}), played({"scsynth": [1, 2], "ours": [1, 3]})])
+    assert found.costs == {"scsynth": [4, 8], "ours": [2, 4]}
+
+
+def test_pieces_are_alike():
+    assert played({}, (0.1, 0.12)).alike()
+    assert not played({}, (0.1, 0.3)).alike() and not played({}, (1e-6, 1e-6)).alike()
+    assert not played({}, (0.1, math.nan)).alike()
+
+
+def test_events_of_superdirt():
+    made = {arguments[1] for address, *arguments in superdirt.orbits() if address == "/s_new"}
+    assert len(made) == superdirt.ORBITS * len(superdirt.OF_ORBITS)
+    chance, orbits = random.Random(1), set()
+    for number in range(superdirt.EVENTS):
+        messages = superdirt.event(number, chance)
+        group = next(arguments for address, *arguments in messages if address == "/g_new")
+        orbits.add(group[2])
+        synths = [arguments for address, *arguments in messages if address == "/s_new"]
+        assert all(synth[3] == group[0] for synth in synths) and synths[-1][0] == "dirt_gate2"
+        assert {arguments[0] for address, *arguments in messages if address in ("/n_run", "/n_set")} < made
+    assert len(orbits) == superdirt.ORBITS

@@ -213,9 +213,9 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .choices = "auto|sse2|avx2|avx512",
       .help = "the widest instruction set to use",
       .more =
-          "sse2, avx2 and avx512 compute 4, 8 and 16 voices at once. auto: the widest that the CPU has, but avx2 on "
-          "Intel, where most pieces cost less with it; the node's property then says which. The samples are the same "
-          "bits."}},
+          "sse2, avx2 and avx512 compute 4, 8 and 16 voices at once. auto: the widest that the CPU has, but avx2 in "
+          "place of avx512, as most pieces cost less with it; the node's property then says which. The samples are the "
+          "same bits."}},
     {&Settings::supercollider,
      {.key = "supercollider",
       .choices = "auto|3.13|3.14",

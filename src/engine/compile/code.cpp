@@ -3,9 +3,11 @@
 
 #include "engine/compile/bus-range.hpp"
 #include "engine/compile/may-rest.hpp"
+#include "engine/compile/pairs.hpp"
 #include "engine/compile/unit-kernels.hpp"
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
+#include "engine/ugens/kernel-pairs.hpp"
 
 #include <algorithm>
 #include <span>
@@ -63,6 +65,7 @@ public:
         for (const UnitPlan& unit : program_.units)
             add_start(uint32_t(&unit - program_.units.data()));
         fill(code_->lone);
+        pair_up_lone();
         find_readers();
         fill(code_->batch);
         for (OpList* list : {&code_->lone, &code_->batch})
@@ -300,6 +303,17 @@ private:
         for (uint32_t u = 0; u < program_.units.size(); ++u)
             if (&list == &code_->plain || !may_rest_[u])
                 add(u, list);
+    }
+
+    void pair_up_lone() {
+        const auto first = uint32_t(code_->resting.ops());
+        const PairFacts facts{kernels_, pair_of, most_audio_wires, uint32_t(block_size_) * uint32_t(sizeof(float))};
+        const auto now = pair_up(std::span(code_->lone.ops).subspan(first), code_->lone.operands, facts);
+        const auto move = [&](uint32_t& op) { op = op < first ? op : first + now[op - first]; };
+        for (NativeCode::BusUse& use : code_->lone_reaches)
+            move(use.op);
+        for (NativeCode::Kept& kept : code_->lone_keeps)
+            move(kept.op);
     }
 
     /// Adds a unit's operands to `list`, and its operation, unless it is a part of another.

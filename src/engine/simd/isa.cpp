@@ -19,14 +19,6 @@ const Isa* widest_up_to(Isa most) noexcept {
     return nullptr;
 }
 
-bool is_intel() noexcept {
-#if defined(__x86_64__)
-    return __builtin_cpu_is("intel");
-#else
-    return false;
-#endif
-}
-
 } // namespace
 
 bool isa_supported([[maybe_unused]] Isa isa) noexcept {
@@ -55,14 +47,14 @@ Isa widest_isa() noexcept {
     return widest ? *widest : Isa::plain;
 }
 
-Isa usual_isa(bool intel) noexcept {
-    return intel && isa_built(Isa::avx2) && isa_supported(Isa::avx2) ? Isa::avx2 : widest_isa();
+Isa usual_isa() noexcept {
+    return isa_built(Isa::avx2) && isa_supported(Isa::avx2) ? Isa::avx2 : widest_isa();
 }
 
 bool parse_isa(std::string_view name, Isa& isa) noexcept {
     Isa most;
     if (name == "auto")
-        most = usual_isa(is_intel());
+        most = usual_isa();
     else if (name == "sse2" || name == "plain")
         most = Isa::plain;
     else if (name == "avx2")

@@ -19,9 +19,9 @@ bool isa_built(Isa isa) noexcept;
 /// [any] The widest that this build has and this CPU supports; `plain`, perhaps not built, if there is none.
 Isa widest_isa() noexcept;
 
-/// [any] What is the fastest for most pieces: the widest, but on Intel's processors AVX2 where it is built. Few voices
-/// are equal in a piece, and AVX-512 makes lone ones dearer there (docs/performance.md).
-Isa usual_isa(bool intel) noexcept;
+/// [any] What is the fastest for most pieces: the widest, but AVX2 in place of AVX-512 where it is built. In a piece
+/// hardly ever as many voices are equal as AVX-512 has lanes (docs/performance.md).
+Isa usual_isa() noexcept;
 
 /// [any] The set of kernels for a name. "auto" is usual_isa() of this CPU. "sse2", "avx2" and "avx512"
 /// must be built; if the CPU lacks the set, the result is the widest built one below. "sse2" and "plain" both mean

@@ -571,10 +571,9 @@ TEST_CASE("instruction sets have names") {
         }
     }
     Isa isa = Isa::plain;
-    CHECK(usual_isa(false) == widest_isa());
-    CHECK(usual_isa(true) == (isa_built(Isa::avx2) ? std::min(Isa::avx2, widest_isa()) : widest_isa()));
+    CHECK(usual_isa() == (isa_built(Isa::avx2) ? std::min(Isa::avx2, widest_isa()) : widest_isa()));
     CHECK(parse_isa("auto", isa));
-    CHECK((isa == usual_isa(false) || isa == usual_isa(true)));
+    CHECK(isa == usual_isa());
     CHECK(isa_supported(isa));
     CHECK(isa_built(isa));
     const Isa before = isa;

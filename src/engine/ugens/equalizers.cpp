@@ -254,8 +254,14 @@ constexpr NativeUgen list[] = {
     {"SOS", choose_section},
 };
 
+constexpr KernelPair pairs[] = {
+    Recursive<BandPass>::pair, Recursive<BandStop>::pair,  Recursive<Pass<-1>>::pair, Recursive<Pass<1>>::pair,
+    Recursive<Peak>::pair,     Recursive<Shelf<-1>>::pair, Recursive<Shelf<1>>::pair,
+};
+
 } // namespace
 
 SCS_FAMILY(equalizers)
+SCS_PAIRS(equalizers)
 
 } // namespace scs::SCS_SIMD

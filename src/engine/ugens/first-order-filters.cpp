@@ -156,8 +156,14 @@ constexpr NativeUgen list[] = {
     {"OneZero", Recursive<OneZero>::choose},
 };
 
+constexpr KernelPair pairs[] = {
+    Recursive<Decay>::pair,  Recursive<Decay2>::pair,  Recursive<Integrator>::pair,
+    Recursive<LeakDC>::pair, Recursive<OnePole>::pair,
+};
+
 } // namespace
 
 SCS_FAMILY(first_order_filters)
+SCS_PAIRS(first_order_filters)
 
 } // namespace scs::SCS_SIMD

@@ -63,8 +63,15 @@ constexpr NativeUgen list[] = {
     {"Lag3UD", Recursive<LagUD<3>>::choose}, {"LagUD", Recursive<LagUD<1>>::choose},
 };
 
+constexpr KernelPair pairs[] = {
+    Recursive<Lag<1>>::pair,
+    Recursive<Lag<2>>::pair,
+    Recursive<Lag<3>>::pair,
+};
+
 } // namespace
 
 SCS_FAMILY(lags)
+SCS_PAIRS(lags)
 
 } // namespace scs::SCS_SIMD

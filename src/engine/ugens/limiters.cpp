@@ -33,6 +33,18 @@ struct Normalize {
     }
 };
 
+/// The gains of the next frames. A limiter's stays 1 as long as nothing is too loud. Adding zero would change -0 only.
+SCS_INLINE F32<lanes> gains(float& gain, float slope) {
+    if (slope == 0.f && gain != 0.f)
+        return F32<lanes>(gain);
+    float each[lanes];
+    for (float& one : each) {
+        one = gain;
+        gain += slope;
+    }
+    return F32<lanes>::load(each);
+}
+
 template <class Kind>
 struct Lookahead {
     template <int L>
@@ -60,13 +72,8 @@ struct Lookahead {
                 using F = F32<lanes>;
                 F most(0.f);
                 for (; k + lanes <= count; k += lanes, i += lanes) {
-                    const F x = F::load(from + i), size = abs(x);
-                    float gains[lanes];
-                    for (float& each : gains) {
-                        each = gain;
-                        gain += slope;
-                    }
-                    const F gone = sounds ? F::load(gains) * F::load(outgoing + k) : F(0.f);
+                    const F x = F::load(from + i), size = abs(x), now = gains(gain, slope);
+                    const F gone = sounds ? now * F::load(outgoing + k) : F(0.f);
                     x.store(incoming + k);
                     gone.store(out + i);
                     most = select(size > most, size, most);

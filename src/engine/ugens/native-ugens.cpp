@@ -2,12 +2,14 @@
 #include "engine/ugens/native-ugens.hpp"
 
 #include "engine/simd/isa.hpp"
+#include "engine/ugens/kernel-pairs.hpp"
 
 namespace scs {
 
 #define SCS_SET(name)                                                                                                  \
     namespace name {                                                                                                   \
     const NativeUgens& native_ugens();                                                                                 \
+    KernelFunction pair_of(const Kernel&) noexcept;                                                                    \
     }
 SCS_SIMD_SETS(SCS_SET)
 #undef SCS_SET
@@ -50,6 +52,15 @@ const NativeUgens& native_ugens(std::string_view simd) {
     SCS_SIMD_SETS(SCS_SET)
 #undef SCS_SET
     return none;
+}
+
+KernelFunction pair_of(const Kernel& kernel) noexcept {
+#define SCS_SET(name)                                                                                                  \
+    if (const KernelFunction found = name::pair_of(kernel))                                                            \
+        return found;
+    SCS_SIMD_SETS(SCS_SET)
+#undef SCS_SET
+    return nullptr;
 }
 
 } // namespace scs

@@ -23,6 +23,7 @@
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/kernel-pairs.hpp"
 
 #include <utility>
 
@@ -335,10 +336,27 @@ struct Recursive {
         }
     };
 
+    /// What a lone voice's unit with poles does in `chunk` frames: everything but the poles for several frames at once.
+    static constexpr int chunk = block_multiple;
+    SCS_INLINE static void before_poles(const float* in, const F64<lanes>* c, double* x) {
+        for (int i = 0; i < chunk; i += lanes)
+            Kind::before(load_wide(in + i), c).store(x + i);
+    }
+    /// y: two frames more, those before the first. scale: as with_gain() calls it, in the chunk from this step on.
+    template <class Scale>
+    SCS_INLINE static void after_poles(const float* in, float* out, const F64<lanes>* c, const double* y, int step,
+                                       Scale&& scale) {
+        for (int i = 0; i < chunk / lanes; ++i) {
+            const double* at = y + i * lanes;
+            const auto made = Kind::after(load_wide(in + i * lanes), F64<lanes>::load(at + 2), F64<lanes>::load(at + 1),
+                                          F64<lanes>::load(at), c);
+            Timewise::put(out, i, scale(convert<float>(made), step + i));
+        }
+    }
+
     /// A lone voice's audio unit for a Kind with poles; with the operation's gain if Scaled.
     template <bool Scaled>
     struct Lone {
-        static constexpr int chunk = block_multiple;
         [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Turn<Scalar> turn(op, block);
             if (any(turn.changed)) {
@@ -360,8 +378,7 @@ struct Recursive {
             y[1] = turn.m[0][0];
             with_silencing_gain<Timewise, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
                 for (int from = 0, n = Timewise::steps(block); from < n; from += chunk / lanes) {
-                    for (int i = 0; i < chunk / lanes; ++i)
-                        Kind::before(load_wide(in + (from + i) * lanes), c).store(x + i * lanes);
+                    before_poles(in + from * lanes, c, x);
                     double y1 = y[1], y2 = y[0];
 #pragma GCC unroll 16
                     for (int i = 0; i < chunk; ++i) {
@@ -370,12 +387,7 @@ struct Recursive {
                         y2 = y1;
                         y1 = y0;
                     }
-                    for (int i = 0; i < chunk / lanes; ++i) {
-                        const double* at = y + i * lanes;
-                        const auto made = Kind::after(load_wide(in + (from + i) * lanes), F64<lanes>::load(at + 2),
-                                                      F64<lanes>::load(at + 1), F64<lanes>::load(at), c);
-                        Timewise::put(out, from + i, scale(convert<float>(made), from + i));
-                    }
+                    after_poles(in + from * lanes, out + from * lanes, c, y, from, scale);
                     y[0] = y2;
                     y[1] = y1;
                 }
@@ -383,6 +395,102 @@ struct Recursive {
             turn.m[0] = F64<1>(y[1]);
             turn.m[1] = F64<1>(y[0]);
             turn.keep();
+        }
+    };
+
+    // ---- a lone voice's unit and the next operation, which is one of the same kernel: each frame waits for the one
+    // before it, and meanwhile the other unit's is computed
+
+    /// The two where coefficients move, or the block is longer than a chunk.
+    [[gnu::noinline]] static void one_by_one(const Op& op, Block& block) SCS_NONBLOCKING {
+        for (const Op* each = &op; each != &op + 2; ++each)
+            (each->gain ? audio.lone_scaled : audio.lone)(*each, block);
+    }
+
+    struct PolesPair {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+            Turn<Scalar> turn(op, block), other((&op)[1], block);
+            if (block.frames != chunk || any(turn.changed | other.changed))
+                return one_by_one(op, block);
+            alignas(64) double x[2][chunk], y[2][2 + chunk];
+            begin(op, block, turn, x[0], y[0]);
+            begin((&op)[1], block, other, x[1], y[1]);
+            const double a1 = turn.c[Kind::b][0], a2 = turn.c[Kind::b + 1][0];
+            const double b1 = other.c[Kind::b][0], b2 = other.c[Kind::b + 1][0];
+#pragma GCC unroll 16
+            for (int i = 0; i < chunk; ++i) {
+                y[0][2 + i] = x[0][i] + a2 * y[0][i] + a1 * y[0][1 + i];
+                y[1][2 + i] = x[1][i] + b2 * y[1][i] + b1 * y[1][1 + i];
+            }
+            end(op, block, turn, y[0]);
+            end((&op)[1], block, other, y[1]);
+        }
+        SCS_INLINE static void spread(const Turn<Scalar>& turn, F64<lanes>* c) {
+            repeat<coefficients>([&](int k) { c[k] = F64<lanes>(turn.c[k][0]); });
+        }
+        SCS_INLINE static void begin(const Op& op, Block& block, const Turn<Scalar>& turn, double* x, double* y) {
+            F64<lanes> c[coefficients];
+            spread(turn, c);
+            before_poles(input(op, block, 0), c, x);
+            y[0] = turn.m[1][0];
+            y[1] = turn.m[0][0];
+        }
+        SCS_INLINE static void end(const Op& op, Block& block, Turn<Scalar>& turn, const double* y) {
+            F64<lanes> c[coefficients];
+            spread(turn, c);
+            after_poles(input(op, block, 0), output(op, block), c, y, 0,
+                        [](F32<lanes> value, int) SCS_INLINE_LAMBDA { return value; });
+            if (op.gain)
+                multiply_by_gain<Timewise>(op, block);
+            turn.m[0] = F64<1>(y[chunk + 1]);
+            turn.m[1] = F64<1>(y[chunk]);
+            turn.keep();
+        }
+    };
+
+    /// The same for a Kind that hasn't just two poles, by frames.
+    struct FramesPair {
+        struct Unit {
+            const float* in;
+            float* out;
+            F64<1> c[coefficients], m[memories + Kind::derived];
+            SCS_INLINE Unit(const Op& op, const Block& block, const Turn<Scalar>& turn)
+                : in(input(op, block, 0)), out(output(op, block)) {
+                repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
+                repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
+            }
+            template <int Place>
+            SCS_INLINE void frame(int i) {
+                Scalar::put(out, i, Audio<Scalar>::template frame<Place>(in, i, c, m));
+            }
+            SCS_INLINE void keep(Turn<Scalar>& turn) const {
+                repeat<memories>([&](int k) { turn.m[k] = m[k]; });
+                turn.keep();
+            }
+        };
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+            Turn<Scalar> turn(op, block), other((&op)[1], block);
+            if (any(turn.changed | other.changed))
+                return one_by_one(op, block);
+            Unit a(op, block, turn), b((&op)[1], block, other);
+            int i = 0;
+            for (; i + 3 <= block.frames; i += 3)
+                repeat_places([&]<int Place>() SCS_INLINE_LAMBDA {
+                    a.template frame<Place>(i + Place);
+                    b.template frame<Place>(i + Place);
+                });
+            for (; i < block.frames; ++i) {
+                a.template frame<0>(i);
+                b.template frame<0>(i);
+            }
+            a.keep(turn);
+            b.keep(other);
+        }
+        template <class F>
+        SCS_INLINE static void repeat_places(F&& f) {
+            f.template operator()<0>();
+            f.template operator()<1>();
+            f.template operator()<2>();
         }
     };
 
@@ -438,6 +546,12 @@ struct Recursive {
         return made;
     }();
     static constexpr Kernel control = vector_kernel<Control, State, Scalar>(start_control);
+    static constexpr KernelPair pair = [] {
+        if constexpr (HasPoles<Kind>)
+            return KernelPair{&audio, PolesPair::run};
+        else
+            return KernelPair{&audio, FramesPair::run};
+    }();
 
     static const Kernel* choose(const Signature& s) {
         if (s.rate != Rate::audio)

@@ -277,8 +277,15 @@ constexpr NativeUgen list[] = {
     {"TwoZero", Recursive<TwoZero>::choose},
 };
 
+constexpr KernelPair pairs[] = {
+    Recursive<BandPass>::pair,    Recursive<BandReject>::pair, Recursive<Pass<-1>>::pair,
+    Recursive<Pass<1>>::pair,     Recursive<Mid>::pair,        Recursive<Resonant<-1>>::pair,
+    Recursive<Resonant<1>>::pair, Recursive<Resonz>::pair,     Recursive<Ringz>::pair,
+};
+
 } // namespace
 
 SCS_FAMILY(second_order_filters)
+SCS_PAIRS(second_order_filters)
 
 } // namespace scs::SCS_SIMD
