@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -83,17 +84,18 @@ SCS_ALWAYS void store(float* to, const Samples& samples) noexcept {
 
 /// Calls put(output, sum) for `Sums` times as many outputs as Samples has numbers, so that no sum has to wait for the
 /// one before: with the sum of all taps but the one in the middle.
-template <class Samples, int Sums, class Put>
-SCS_ALWAYS void put_outputs(const float* taps, int pairs, const float* newest, int output, Put&& put) noexcept {
+template <class Samples, int Sums, int Pairs, class Put>
+SCS_ALWAYS void put_outputs(const float* taps, const float* newest, int output, Put&& put) noexcept {
     constexpr int width = sizeof(Samples) / sizeof(float);
     Samples sums[Sums] = {};
-    for (int k = 0; k < pairs; ++k)
+#pragma GCC unroll 20
+    for (int k = 0; k < Pairs; ++k)
 #pragma GCC unroll 4
         for (int s = 0; s < Sums; ++s) {
             const float* const from = newest + output + s * width;
             Samples late, early;
             load(late, from - k);
-            load(early, from - (2 * pairs - 1 - k));
+            load(early, from - (2 * Pairs - 1 - k));
             sums[s] += taps[k] * (late + early);
         }
 #pragma GCC unroll 4
@@ -102,64 +104,77 @@ SCS_ALWAYS void put_outputs(const float* taps, int pairs, const float* newest, i
 }
 
 /// The same for all outputs.
-template <class Wide, class Put>
-SCS_ALWAYS void each_output(const float* taps, int pairs, const float* newest, int count, Put&& put) noexcept {
+template <class Wide, int Pairs, class Put>
+SCS_ALWAYS void each_output(const float* taps, const float* newest, int count, Put&& put) noexcept {
     constexpr int width = sizeof(Wide) / sizeof(float), sums = 4;
     int i = 0;
     for (; i + sums * width <= count; i += sums * width)
-        put_outputs<Wide, sums>(taps, pairs, newest, i, put);
+        put_outputs<Wide, sums, Pairs>(taps, newest, i, put);
     for (; i + width <= count; i += width)
-        put_outputs<Wide, 1>(taps, pairs, newest, i, put);
+        put_outputs<Wide, 1, Pairs>(taps, newest, i, put);
     for (; i + 4 <= count; i += 4)
-        put_outputs<Four, 1>(taps, pairs, newest, i, put);
+        put_outputs<Four, 1, Pairs>(taps, newest, i, put);
     for (; i < count; ++i)
-        put_outputs<float, 1>(taps, pairs, newest, i, put);
+        put_outputs<float, 1, Pairs>(taps, newest, i, put);
 }
 
 /// The lower rate's samples, from both lines at where the newest begin.
-template <class Wide>
-SCS_ALWAYS void lowered(const float* taps, int pairs, const float* even, const float* odd, int count,
-                        float* to) noexcept {
-    each_output<Wide>(taps, pairs, even, count, [=](int i, const auto& side) SCS_ALWAYS_LAMBDA {
+template <class Wide, int Pairs>
+SCS_ALWAYS void lowered(const float* taps, const float* even, const float* odd, int count, float* to) noexcept {
+    each_output<Wide, Pairs>(taps, even, count, [=](int i, const auto& side) SCS_ALWAYS_LAMBDA {
         std::remove_cvref_t<decltype(side)> middle;
-        load(middle, odd - pairs + i);
+        load(middle, odd - Pairs + i);
         store(to + i, middle * 0.5f + side);
     });
 }
 
 /// The higher rate's samples between those that there are.
-template <class Wide>
-SCS_ALWAYS void raised(const float* taps, int pairs, const float* newest, int count, float* to) noexcept {
-    each_output<Wide>(taps, pairs, newest, count,
-                      [=](int i, const auto& side) SCS_ALWAYS_LAMBDA { store(to + i, side + side); });
+template <class Wide, int Pairs>
+SCS_ALWAYS void raised(const float* taps, const float* newest, int count, float* to) noexcept {
+    each_output<Wide, Pairs>(taps, newest, count,
+                             [=](int i, const auto& side) SCS_ALWAYS_LAMBDA { store(to + i, side + side); });
 }
 
+/// Of a stage.
 struct Loops {
-    void (*lower)(const float* taps, int pairs, const float* even, const float* odd, int count,
+    void (*lower)(const float* taps, const float* even, const float* odd, int count,
                   float* to) noexcept SCS_NONBLOCKING;
-    void (*raise)(const float* taps, int pairs, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING;
+    void (*raise)(const float* taps, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING;
 };
+using LoopsOfStages = std::array<Loops, most_stages>;
 
-void lower_by_four(const float* taps, int pairs, const float* even, const float* odd, int count,
+template <int Pairs>
+void lower_by_four(const float* taps, const float* even, const float* odd, int count,
                    float* to) noexcept SCS_NONBLOCKING {
-    lowered<Four>(taps, pairs, even, odd, count, to);
+    lowered<Four, Pairs>(taps, even, odd, count, to);
 }
-void raise_by_four(const float* taps, int pairs, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING {
-    raised<Four>(taps, pairs, newest, count, to);
+template <int Pairs>
+void raise_by_four(const float* taps, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING {
+    raised<Four, Pairs>(taps, newest, count, to);
+}
+template <size_t... Stage>
+constexpr LoopsOfStages by_four(std::index_sequence<Stage...>) noexcept {
+    return {Loops{lower_by_four<pairs_of_stage[Stage]>, raise_by_four<pairs_of_stage[Stage]>}...};
 }
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] void lower_by_eight(const float* taps, int pairs, const float* even, const float* odd,
-                                            int count, float* to) noexcept SCS_NONBLOCKING {
-    lowered<Eight>(taps, pairs, even, odd, count, to);
-}
-[[gnu::target("avx2")]] void raise_by_eight(const float* taps, int pairs, const float* newest, int count,
+template <int Pairs>
+[[gnu::target("avx2")]] void lower_by_eight(const float* taps, const float* even, const float* odd, int count,
                                             float* to) noexcept SCS_NONBLOCKING {
-    raised<Eight>(taps, pairs, newest, count, to);
+    lowered<Eight, Pairs>(taps, even, odd, count, to);
 }
-const Loops loops =
-    __builtin_cpu_supports("avx2") ? Loops{lower_by_eight, raise_by_eight} : Loops{lower_by_four, raise_by_four};
+template <int Pairs>
+[[gnu::target("avx2")]] void raise_by_eight(const float* taps, const float* newest, int count,
+                                            float* to) noexcept SCS_NONBLOCKING {
+    raised<Eight, Pairs>(taps, newest, count, to);
+}
+template <size_t... Stage>
+constexpr LoopsOfStages by_eight(std::index_sequence<Stage...>) noexcept {
+    return {Loops{lower_by_eight<pairs_of_stage[Stage]>, raise_by_eight<pairs_of_stage[Stage]>}...};
+}
+const LoopsOfStages loops = __builtin_cpu_supports("avx2") ? by_eight(std::make_index_sequence<most_stages>())
+                                                           : by_four(std::make_index_sequence<most_stages>());
 #else
-constexpr Loops loops{lower_by_four, raise_by_four};
+constexpr LoopsOfStages loops = by_four(std::make_index_sequence<most_stages>());
 #endif
 
 /// Splits `2 * count` samples.
@@ -203,7 +218,8 @@ size_t HalfBandStage::floats(int stage, int samples) noexcept {
 }
 
 void HalfBandStage::begin(int stage, int samples, float* memory) noexcept {
-    taps_ = taps[size_t(stage)].values.data();
+    stage_ = size_t(stage);
+    taps_ = taps[stage_].values.data();
     pairs_ = pairs_of_stage[size_t(stage)];
     at_ = kept_ = kept_of(stage);
     room_ = room_of(stage, samples);
@@ -234,7 +250,7 @@ int HalfBandStage::lower(const float* from, int count, float* to) noexcept {
         even_[at_] = *from;
     else
         split(from, outputs, even_ + at_, other_ + at_);
-    loops.lower(taps_, pairs_, even_ + at_, other_ + at_, outputs, to);
+    loops[stage_].lower(taps_, even_ + at_, other_ + at_, outputs, to);
     at_ += count / 2;
     return outputs;
 }
@@ -248,7 +264,7 @@ int HalfBandStage::lower_after(float* late, int delay, const float* from, int co
     split(begin.data(), first, even_ + at_, other_ + at_);
     split(from + 1, outputs - first, even_ + at_ + first, other_ + at_ + first);
     std::copy_n(from + count - delay, delay, late);
-    loops.lower(taps_, pairs_, even_ + at_, other_ + at_, outputs, to);
+    loops[stage_].lower(taps_, even_ + at_, other_ + at_, outputs, to);
     at_ += outputs;
     return outputs;
 }
@@ -256,7 +272,7 @@ int HalfBandStage::lower_after(float* late, int delay, const float* from, int co
 void HalfBandStage::raise(const float* from, int count, float* to) noexcept {
     make_room(count);
     std::memcpy(even_ + at_, from, size_t(count) * sizeof(float));
-    loops.raise(taps_, pairs_, even_ + at_, count, other_);
+    loops[stage_].raise(taps_, even_ + at_, count, other_);
     join(other_, even_ + at_ - (pairs_ - 1), count, to);
     at_ += count;
 }

@@ -42,6 +42,7 @@ public:
 private:
     void make_room(int samples) noexcept SCS_NONBLOCKING;
 
+    size_t stage_ = 0;
     const float* taps_ = nullptr;
     int pairs_ = 0, kept_ = 0, room_ = 0;
     int at_ = 0;             ///< where the next samples come to in both lines; `kept_` older ones are there
