@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scores of bench/voices.py: steady voices, short notes, and pieces. Events are (seconds, message…)."""
 import random
+import re
 from itertools import count
 
 from bench.offline import Score
 from bench.stands import SYNTHDEFS
 from examples import piece
+from tests.oracle.own_rate import with_rate
 
 RATE, BLOCK = 48000, 64
 AMP = 0.001
@@ -20,7 +22,7 @@ _BUSES = ("out_bus", 0, "in_bus", 16, "dryBus", 16, "effectBus", 16, "in", 16)
 
 def steady(name, voices):
     """That many synths from the beginning on, each of another frequency."""
-    span = 1000.0 if name == "default" else 80.0  # 128 partials stay below half the rate
+    span = 1000.0 if name.startswith("default") else 80.0  # 128 partials stay below half the rate
     messages = [("/s_new", name, _FIRST + i, 0, 0, "freq", 100.0 + span * i / voices, "amp", AMP)
                 for i in range(voices)]
     return [(0, _definition(name)),
@@ -113,7 +115,13 @@ class _Collected:
 
 
 def _definition(name):
-    return "/d_recv", (SYNTHDEFS / f"{name}.scsyndef").read_bytes()
+    """`name`: of a file; or one with a factor, as default_2x, whose synths have so many times the server's rate."""
+    times = re.fullmatch(r"(.+)_(\d+)x", name)
+    if not times:
+        return "/d_recv", (SYNTHDEFS / f"{name}.scsyndef").read_bytes()
+    plain = (SYNTHDEFS / f"{times[1]}.scsyndef").read_bytes()
+    renamed = plain.replace(bytes([len(times[1])]) + times[1].encode(), bytes([len(name)]) + name.encode(), 1)
+    return "/d_recv", with_rate(renamed, factor=float(times[2]))
 
 
 def _at(block):

@@ -106,12 +106,15 @@ struct Kind {
     bool frees = false;            ///< a unit without a done action ends it when its gate closes
     bool writes = false;           ///< its source into buffer 0, a frame a sample
     bool sends = false;            ///< sends a message at the beginning of each period
+    bool fast = false;             ///< at twice the server's rate
 };
 
 /// A source with an envelope on bus `out`. Controls: freq, amp, gate, out, second, action.
 inline SynthDef def_of(const Kind& kind) {
     SynthDef def;
     def.name = kind.name;
+    if (kind.fast)
+        def.own_rate.resample = 2.f;
     def.constants = {0.f, 0.3f, 0.002f, 1.f, kind.done, 1.9f, 12.f, 48000.f};
     def.controls = {440.f, 0.125f, 1.f, 0.f, 1.f, 2.f};
     def.control_names = {{"freq", 0}, {"amp", 1}, {"gate", 2}, {"out", 3}, {"second", 4}, {"action", 5}};
@@ -212,6 +215,10 @@ inline const Kind kinds[] = {
     {.name = "feeds", .source = "InFeedback", .out = "XOut", .reads_second = true},
     {.name = "listens", .listens = true},
     // Not computed ahead, but in between.
+    {.name = "fast", .fast = true},
+    {.name = "fast-stays", .done = 0, .second = true, .fast = true},
+    {.name = "fast-moved", .out = "OffsetOut", .loud = true, .fast = true},
+    {.name = "fast-effect", .source = "In", .out = "XOut", .fast = true},
     {.name = "steps", .source = "LFNoise0"}, // it can't be known how many numbers it draws
     {.name = "rereads", .rereads = true},
     {.name = "plugin", .plugin = true},
@@ -240,7 +247,7 @@ inline const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-inline constexpr size_t ahead_kinds = 22, harmless_kinds = 33;
+inline constexpr size_t ahead_kinds = 22, harmless_kinds = 37;
 inline constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.

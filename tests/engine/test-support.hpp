@@ -2,7 +2,9 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engine/plugins/own-rate-units.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/tree/controls.hpp"
 
@@ -132,6 +134,8 @@ struct Fixture {
         auto program = compile(def, installed_ugens(), settings.block_size, settings.wire_buffers, mends);
         if (!program)
             throw std::runtime_error(program.error());
+        if (asks(program.value()->own_rate))
+            use_own_rate_units(*program.value());
         auto* definition = new Definition(std::move(program.value()), settings);
         Definition* replaced;
         if (engine->definitions().add(definition, replaced).failed())

@@ -33,6 +33,19 @@ def by_control(made):
     return with_rate(made.bytes(), block_control=1, factor_control=2)
 
 
+def rated(made, block, factor, control):
+    """Its synths have these blocks and this rate: said by constants, so that they are voices where they can be, or by
+    controls, so that they are unit graphs."""
+    if not control:
+        return with_rate(made.bytes(), block, factor)
+    first = len(made.controls)
+    made.controls += [("itsBlock", float(block)), ("itsFactor", factor)]
+    return with_rate(made.bytes(), block_control=first, factor_control=first + 1)
+
+
+BOTH_FORMS = pytest.mark.parametrize("control", [False, True], ids=["constants", "controls"])
+
+
 def signals_of(made, rate):
     """Line.kr is a step ahead until 3.13, whatever its rate."""
     first = made.unit(rate, "Line", 0.0, 1.0, 1.0, 0.0) if rate == AUDIO else made.unit(rate, "SinOsc", 220.0, 0.0)
@@ -135,7 +148,7 @@ def told(folder, block=0, factor=0.0, control=False):
     return tuple(sound[-1])
 
 
-@pytest.mark.parametrize("control", [False, True], ids=["constants", "controls"])
+@BOTH_FORMS
 def test_a_synth_is_told_of_its_own(control, tmp_path):
     for block in (0, *BLOCKS):
         assert told(tmp_path, block, 0.0, control) == (block or BLOCK, RATE, RATE / (block or BLOCK))
@@ -144,7 +157,7 @@ def test_a_synth_is_told_of_its_own(control, tmp_path):
     assert told(tmp_path, 256, 4.0, control) == (256, RATE * 4, RATE * 4 / 256)
 
 
-@pytest.mark.parametrize("control", [False, True], ids=["constants", "controls"])
+@BOTH_FORMS
 def test_what_is_wrong_falls_back(control, tmp_path):
     for block in (3, 7, 100):
         assert told(tmp_path, block, 0.0, control)[0] == BLOCK
@@ -205,12 +218,13 @@ def spectrum(sound):
     return np.fft.rfft(sound * sum(weight * np.cos(n * turns) for n, weight in enumerate(weights))) / len(sound)
 
 
+@BOTH_FORMS
 @pytest.mark.parametrize("unit", ["Saw", "LFSaw"])
 @pytest.mark.parametrize("factor", FACTORS)
-def test_aliasing_is_below_the_stopband(factor, unit, tmp_path, monkeypatch):
+def test_aliasing_is_below_the_stopband(factor, unit, control, tmp_path, monkeypatch):
     """Below 20 kHz there is what a server at that rate has there; what lies above doesn't fold."""
     seconds, begin = 0.6, RATE // 10
-    sound = play(tmp_path, ("saw", with_rate(saw(unit).bytes(), factor=float(factor))), seconds=seconds)[begin:, 0]
+    sound = play(tmp_path, ("saw", rated(saw(unit), 0, float(factor), control)), seconds=seconds)[begin:, 0]
     monkeypatch.setattr(own_rate, "RATE", RATE * factor)
     fine = play(tmp_path, ("saw", saw(unit).bytes()), seconds=seconds)[begin * factor:, 0]
     frames = min(len(sound), len(fine) // factor) // 480 * 480
@@ -220,14 +234,15 @@ def test_aliasing_is_below_the_stopband(factor, unit, tmp_path, monkeypatch):
     assert dB(np.abs(sound[band] - fine[band]).max() / np.abs(fine[band]).max()) < -100
 
 
+@BOTH_FORMS
 @pytest.mark.parametrize("block", [0, 1, 4, 64, 256])
 @pytest.mark.parametrize("factor", FACTORS)
-def test_a_synth_that_only_writes_is_in_time(factor, block, tmp_path):
+def test_a_synth_that_only_writes_is_in_time(factor, block, control, tmp_path):
     """An impulse at its first sample is heard in the first frame, and then the others where they belong."""
     made = Def("hits")
     made.out(made.ar("Impulse", 1500.0, 0.0))
     block = min(block, BLOCK * factor)
-    sound = play(tmp_path, ("hits", with_rate(made.bytes(), block, float(factor))))[:, 0] * factor
+    sound = play(tmp_path, ("hits", rated(made, block, float(factor), control)))[:, 0] * factor
     places = np.arange(0, len(sound), 32)
     assert np.allclose(sound[places], 1, atol=0.05)
     peaks = np.flatnonzero(sound > 0.9)
@@ -246,16 +261,17 @@ def test_other_blocks_of_the_server(servers, tmp_path):
         assert (np.flatnonzero(sound * factor > 0.5) == right).all(), (block, factor)
 
 
+@BOTH_FORMS
 @pytest.mark.parametrize("block", [0, 1, 8])
 @pytest.mark.parametrize("factor", FACTORS)
-def test_what_is_read_and_written_is_late_by_both_filters(factor, block, tmp_path):
+def test_what_is_read_and_written_is_late_by_both_filters(factor, block, control, tmp_path):
     source = Def("source")
     tone = source.ar("SinOsc", 750.0, 0.0)
     source.ar("Out", 16.0, tone, outputs=0)
     source.out(tone)
     through = Def("through")
     through.ar("Out", 1.0, through.ar("In", 16.0), outputs=0)
-    sound = play(tmp_path, ("source", source.bytes()), ("through", with_rate(through.bytes(), block, float(factor))))
+    sound = play(tmp_path, ("source", source.bytes()), ("through", rated(through, block, float(factor), control)))
     delay = 2 * DELAYS[factor]
     assert dB(np.abs(sound[300:, 1] - sound[300 - delay:-delay, 0]).max()) < -90
 
@@ -307,8 +323,9 @@ def test_several_threads_give_the_same(plugins, tmp_path):
     effect.ar("ReplaceOut", 16.0, effect.ar("BinaryOpUGen", heard, 0.5, operator=MULTIPLY), outputs=0)
     effect.out(heard)
     defs = (("voice", voice.bytes()), ("fast", with_rate(fast.bytes(), 16, 4.0)), ("small", with_rate(
-        fast.bytes().replace(b"\x04fast", b"\x05small"), 1)), ("effect", with_rate(effect.bytes(), 0, 2.0)))
-    names = ("voice", "fast", "voice", "small", "effect") * 8
+        fast.bytes().replace(b"\x04fast", b"\x05small"), 1)), ("twice", with_rate(
+        fast.bytes().replace(b"\x04fast", b"\x05twice"), 0, 2.0)), ("effect", with_rate(effect.bytes(), 0, 2.0)))
+    names = ("voice", "fast", "voice", "twice", "twice", "twice", "twice", "small", "effect") * 6
     synths = [(index + 1, name, () if name == "effect" else ("freq", 100.0 + index))
               for index, name in enumerate(names)]
     settings = ("--set", "native-ugens=false") if plugins else ()

@@ -10,6 +10,7 @@
 #include "engine/ugens/kernel-pairs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace scs {
@@ -44,10 +45,19 @@ public:
         code_->name = program.name;
     }
 
+    /// For synths with blocks or a rate of their own.
+    void set_rate(const SynthRate& rate) {
+        code_->own_rate = true;
+        code_->ticks = ticks_of(rate, block_size_, program_.hears_audio);
+        for (const UnitPlan& unit : program_.units)
+            code_->once.push_back(unit.once_a_block);
+        block_size_ = rate.frames;
+    }
+
     std::unique_ptr<const NativeCode> run() {
         if (!choose_kernels())
             return nullptr;
-        may_rest_ = scs::may_rest(program_, kernels_, ugens_);
+        may_rest_ = code_->own_rate ? std::vector<bool>(kernels_.size()) : scs::may_rest(program_, kernels_, ugens_);
         place_wires();
         if (code_->audio_wires > most_audio_wires || code_->control_wires + resting_wires_.size() > most_control_wires)
             return nullptr;
@@ -68,8 +78,14 @@ public:
         pair_up_lone();
         find_readers();
         fill(code_->batch);
-        for (OpList* list : {&code_->lone, &code_->batch})
-            divide(*list);
+        for (OpList* list : {&code_->lone, &code_->batch}) {
+            divide(*list, code_->resting.ops());
+            if (!code_->own_rate)
+                continue;
+            std::copy_if(list->ops.begin(), list->ops.end(), std::back_inserter(list->later.ops),
+                         [this](const Op& op) { return !code_->once[op.unit]; });
+            divide(list->later, 0);
+        }
         judge();
         return std::move(code_);
     }
@@ -83,7 +99,8 @@ private:
             const Kernel* kernel = nullptr;
             if (!is_control(unit)) {
                 kernel = kernel_of(program_, unit, ugens_);
-                if (!kernel || !may_be_asked(unit, *kernel))
+                // What is told comes with a frame of the server's blocks.
+                if (!kernel || !may_be_asked(unit, *kernel) || (code_->own_rate && kernel->sends))
                     return false;
             } else if (unit.rate != Rate::scalar && unit.rate != Rate::control) {
                 return false;
@@ -405,7 +422,7 @@ private:
     void note_draws(const Kernel& kernel, Rate rate) {
         ++draws_;
         numbers_ += kernel.numbers_a_frame * uint32_t(rate == Rate::audio ? block_size_ : 1);
-        draws_vary_ = draws_vary_ || !kernel.numbers_a_frame;
+        draws_vary_ = draws_vary_ || !kernel.numbers_a_frame || code_->own_rate;
     }
 
     void note_demanded_draws() {
@@ -413,8 +430,7 @@ private:
         draws_vary_ = true;
     }
 
-    void divide(OpList& list) {
-        size_t begin = code_->resting.ops();
+    void divide(Sequence& list, size_t begin) const {
         for (size_t end = begin + 1; end <= list.ops.size(); ++end) {
             const Kernel* kernel = kernels_[list.ops[end - 1].unit];
             const bool takes_long = kernel && kernel->takes_long;
@@ -540,8 +556,9 @@ private:
     }
 
     void judge() {
-        // One unit draws in the order of the voices. Two would take turns differently than in lone voices.
-        bool well = draws_ <= 1;
+        // One unit draws in the order of the voices. Two would take turns differently than in lone voices, as would one
+        // in each of several ticks.
+        bool well = draws_ <= (code_->own_rate ? 0 : 1);
         const auto& reaches = code_->batch_reaches;
         for (const NativeCode::BusUse& use : reaches) {
             code_->writes_control_buses |= use.effect == Effect::writes_control;
@@ -582,11 +599,16 @@ private:
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && !code_->sends && code_->sets <= row_sets;
         takes_long_ = take_long > most_long_ahead;
-        code_->pipelines = ends_itself_alone && !looks_back && !takes_long_ && code_->lone.ops.size() <= most_ops_ahead;
+        code_->pipelines = ends_itself_alone && !looks_back && !takes_long_ && ops_in_block() <= most_ops_ahead;
         code_->starts_anywhere = code_->pipelines && !reads && !code_->draws && !code_->sends;
         find_bus_controls();
         code_->gate_controls = gate_controls(program_, kernels_);
         judge_ahead();
+    }
+
+    /// How many operations a lone voice has in a block of the server.
+    size_t ops_in_block() const {
+        return code_->lone.ops.size() + code_->lone.later.ops.size() * size_t(code_->ticks.count - 1);
     }
 
     void find_bus_controls() {
@@ -601,8 +623,8 @@ private:
     }
 
     void judge_ahead() {
-        bool well = code_->acts_on_itself && !code_->sends && !takes_long_ && (!code_->draws || code_->numbers) &&
-                    code_->lone.ops.size() <= most_ops_ahead;
+        bool well = !code_->own_rate && code_->acts_on_itself && !code_->sends && !takes_long_ &&
+                    (!code_->draws || code_->numbers) && ops_in_block() <= most_ops_ahead;
         bool written = false;
         for (const NativeCode::BusUse& use : code_->lone_reaches) {
             written = written || writes(use.effect);
@@ -674,7 +696,14 @@ private:
 std::unique_ptr<const NativeCode> generate(const Program& program, const NativeUgens& ugens, int block_size) {
     if (block_size % block_multiple != 0)
         return nullptr;
-    return Generator(program, ugens, block_size).run();
+    Generator generator(program, ugens, block_size);
+    if (asks(program.own_rate)) {
+        const auto rate = constant_rate(program.own_rate, block_size);
+        if (!rate || !fits_native_units(rate->frames, block_size))
+            return nullptr;
+        generator.set_rate(*rate);
+    }
+    return generator.run();
 }
 
 } // namespace scs

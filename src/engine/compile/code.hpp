@@ -3,6 +3,7 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/compile/turn-facts.hpp"
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/ugens/kernel.hpp"
 
 #include <cstddef>
@@ -14,21 +15,29 @@ namespace scs {
 
 struct Program;
 
-/// A program's operations for a number of lanes.
-struct OpList {
-    int lanes = 0;
-    std::vector<Operand> operands;
-    AlignedArray<float> constants;
-    std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
-    std::vector<Gain> gains;
-    std::vector<Op> ops; ///< computed each block, but for those at rest (rest.hpp)
-    /// Operations one after the other; between two parts the deadline is asked. The first one begins after those at
-    /// rest, the last one ends with the list; there is at least one.
+/// Operations one after the other.
+struct Sequence {
+    std::vector<Op> ops;
+    /// Between two parts the deadline is asked. The first one begins after what may be at rest (rest.hpp), the last one
+    /// ends with the operations; there is at least one.
     struct Part {
         size_t end;   ///< the operation after it
         int64_t nsec; ///< that it may have taken; or Deadline::unknown
     };
     std::vector<Part> parts;
+};
+
+/// A program's operations for a number of lanes: all of them, as they are computed in each block, but for those at
+/// rest.
+struct OpList : Sequence {
+    int lanes = 0;
+    std::vector<Operand> operands;
+    AlignedArray<float> constants;
+    std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
+    std::vector<Gain> gains;
+    /// Where voices have blocks or a rate of their own: all but those that are computed once in a block of the server,
+    /// with the first of the voices' blocks.
+    Sequence later;
     uintptr_t known_bytes = 0; ///< of the record, at its beginning: controls and scalar wires, known before a block
 };
 
@@ -74,6 +83,11 @@ struct NativeCode : TurnFacts {
     int64_t start_cost = Kernel().start_cost; ///< ns that the dearest of them may take
     std::vector<Op> stops;                    ///< in order; lone
     std::vector<Op> lone_tails, batch_tails;  ///< what writes to buses when a voice is freed; in order
+    /// Whether voices have blocks or a rate of their own; and if so, how these lie in the server's, and of each unit
+    /// whether it is computed once in one of those.
+    bool own_rate = false;
+    Ticks ticks;
+    std::vector<bool> once;
     Resting resting;
     std::vector<Piece> pieces;       ///< cover what moves with a voice
     std::vector<Piece> stop_pieces;  ///< all of it that `stops` see
@@ -127,7 +141,7 @@ struct NativeCode : TurnFacts {
 };
 
 /// [worker] Compiles a program to native operations. Null if a unit has no kernel, kernels can't compute blocks of this
-/// size, or the program has too many wires. block_size: frames.
+/// size, the program has too many wires, or its synths may differ in their blocks or rates. block_size: frames.
 std::unique_ptr<const NativeCode> generate(const Program&, const NativeUgens&, int block_size);
 
 /// The most wires that a native program may have (audio wires: at once). Programs with more are run by plugins' units.

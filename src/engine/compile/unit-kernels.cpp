@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/unit-kernels.hpp"
 
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/synthdef/program.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
         inputs.push_back({wire.rate, wire.from_unit < 0, wire.value, wire.late, is_own_buffer(program, wire)});
     }
     const Kernel* kernel = ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs,
-                                                        ugens.release, ugens.right_durations});
+                                                        ugens.release, ugens.right_durations, asks(program.own_rate)});
     if (!kernel || (unit.is_calc() && !kernel->lone) || (kernel->reads_after_writing && !unit.ugen->cant_alias))
         return nullptr;
     for (uint32_t i = 0; i < unit.num_outputs; ++i)

@@ -66,7 +66,7 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     ugens.release = release_to_follow(settings);
     ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
     const bool own = asks(program->own_rate);
-    if (settings.native_ugens && !own)
+    if (settings.native_ugens)
         code = generate(*program, ugens, settings.block_size);
     if (!code)
         kernels = kernels_among_plugins(*program, ugens, settings.native_ugens ? NativeUnits::any : NativeUnits::buses,

@@ -35,7 +35,8 @@ struct Definition final : Handback {
     std::unique_ptr<const NativeCode> code;        ///< null: synths are UnitGraphs, with plugin units
     std::unique_ptr<const GraphFacts> graph_facts; ///< if synths are UnitGraphs
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
-    /// If it asks for blocks or a rate of its own: those that can be used with any number of frames; else empty.
+    /// If they are UnitGraphs with blocks or a rate of their own: those that can be used with any number of frames;
+    /// else empty.
     std::vector<const Kernel*> kernels_of_ticks;
     std::vector<bool> may_rest;                     ///< which of them may be at rest, see may_rest(); empty: none
     const TurnFacts* facts = nullptr;               ///< of either

@@ -60,9 +60,10 @@ inline size_t work_in(const Item& one) noexcept {
     if (one.is_graph())
         return work_in_graph(*one.lone);
     const NativeCode& code = one.code();
-    return one.kind() == Costs::Kind::batch  ? 4 * code.batch.ops.size()
+    const auto ticks = size_t(code.ticks.count);
+    return one.kind() == Costs::Kind::batch  ? 4 * code.batch.ops.size() * ticks
            : one.kind() == Costs::Kind::held ? code.sets
-                                             : code.lone.ops.size();
+                                             : code.lone.ops.size() * ticks;
 }
 
 /// What for_each_reach() does for a synth of plugins' units.

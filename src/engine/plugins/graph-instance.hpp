@@ -239,8 +239,7 @@ struct Instance {
     void begin_ticks() noexcept SCS_NONBLOCKING;
     void free_wires() noexcept SCS_NONBLOCKING;
     void end_tick() noexcept {
-        ++own->current;
-        ++own->number;
+        (void)own->go_on();
         if (graph_of_315)
             graph_of_315->abi.mTickCounter = uint32_t(std::max(own->current, 0));
     }

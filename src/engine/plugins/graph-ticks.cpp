@@ -4,7 +4,6 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/own-rate-units.hpp"
-#include "engine/rt/half-band.hpp"
 #include "engine/rt/pool.hpp"
 
 namespace scs {
@@ -33,10 +32,6 @@ void complain_of_wires(PluginWorld& world, const Program& program) noexcept {
     world.outbox().complain(line.take());
 }
 
-bool fits_native_units(int frames, int block) noexcept {
-    return frames % block_multiple == 0 && frames <= block;
-}
-
 } // namespace
 
 void OwnTicks::begin(int block_frames, const Rates& block_rates, const Block& block, UnitKernels kernels) noexcept {
@@ -48,10 +43,6 @@ void OwnTicks::begin(int block_frames, const Rates& block_rates, const Block& bl
     server_block.audio = &server_audio;
     server_block.control = &server_control;
     kernels_of_ticks = kernels;
-}
-
-int OwnTicks::delay() const noexcept {
-    return half_band_delay(rate.factor);
 }
 
 void Instance::settle_rate() noexcept {
@@ -70,11 +61,9 @@ void Instance::settle_rate() noexcept {
             granted.rate.frames = own->server_frames; // which needs no wires of its own
         }
     }
-    const SynthRate rate = own->rate = granted.rate;
+    static_cast<Ticks&>(*own) = ticks_of(granted.rate, own->server_frames, program->hears_audio);
+    const SynthRate rate = own->rate;
     frames = rate.frames;
-    own->count = own->server_frames * rate.factor / rate.frames;
-    if (!program->hears_audio)
-        own->ahead = (own->delay() * rate.factor + rate.frames - 1) / rate.frames;
     if (!fits_native_units(frames, own->server_frames))
         kernels = own->kernels_of_ticks;
 
@@ -120,7 +109,7 @@ void Instance::begin_ticks() noexcept {
         to.mNumGroups = from.mNumGroups;
     }
     own->got_ahead = std::exchange(own->started, true);
-    own->current = own->got_ahead ? 0 : -own->ahead;
+    own->begin(block.space->block_number, own->got_ahead);
     if (graph_of_315)
         graph_of_315->abi.mTickCounter = 0;
 }

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -61,49 +63,153 @@ int samples_of(int stage, int factor, int samples) noexcept {
     return std::max(1, samples * (1 << stage) / factor) + 1;
 }
 
-// ---- sums of four outputs at once, or sixteen, or one
+// ---- sums of several outputs at once, or one. Each is the same sum in the same order, so it has the same bits however
+// many are computed at once. Always inlined, as they are compiled for several instruction sets
 
 using Four [[gnu::vector_size(4 * sizeof(float))]] = float;
+using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
 
+#define SCS_ALWAYS [[gnu::always_inline]] inline
+#define SCS_ALWAYS_LAMBDA __attribute__((always_inline))
+
+// By reference, as the calling convention for vectors depends on the instruction set.
 template <class Samples>
-Samples load(const float* from) noexcept {
-    Samples samples;
-    std::memcpy(&samples, from, sizeof samples);
-    return samples;
+SCS_ALWAYS void load(Samples& samples, const float* from) noexcept {
+    __builtin_memcpy(&samples, from, sizeof samples);
 }
 template <class Samples>
-void store(float* to, Samples samples) noexcept {
-    std::memcpy(to, &samples, sizeof samples);
+SCS_ALWAYS void store(float* to, const Samples& samples) noexcept {
+    __builtin_memcpy(to, &samples, sizeof samples);
 }
 
-/// `Sums` sums of `Samples` at once, so that none has to wait for the one before.
-template <class Samples, size_t Sums = 1>
-std::array<Samples, Sums> sides(const float* taps, int pairs, const float* at) noexcept {
+/// Calls put(output, sum) for `Sums` times as many outputs as Samples has numbers, so that no sum has to wait for the
+/// one before: with the sum of all taps but the one in the middle.
+template <class Samples, int Sums, int Pairs, class Put>
+SCS_ALWAYS void put_outputs(const float* taps, const float* newest, int output, Put&& put) noexcept {
     constexpr int width = sizeof(Samples) / sizeof(float);
-    std::array<Samples, Sums> sums{};
-    for (int k = 0; k < pairs; ++k)
-        for (int s = 0; s < int(Sums); ++s) {
-            const float* const from = at + s * width;
-            sums[size_t(s)] += taps[k] * (load<Samples>(from - k) + load<Samples>(from - (2 * pairs - 1 - k)));
+    Samples sums[Sums] = {};
+#pragma GCC unroll 20
+    for (int k = 0; k < Pairs; ++k)
+#pragma GCC unroll 4
+        for (int s = 0; s < Sums; ++s) {
+            const float* const from = newest + output + s * width;
+            Samples late, early;
+            load(late, from - k);
+            load(early, from - (2 * Pairs - 1 - k));
+            sums[s] += taps[k] * (late + early);
         }
-    return sums;
+#pragma GCC unroll 4
+    for (int s = 0; s < Sums; ++s)
+        put(output + s * width, sums[s]);
 }
 
-/// Calls put(output, sum) for each output, or several, with the sum of all taps but the one in the middle.
-template <class Put>
-void each_output(const float* taps, int pairs, const float* newest, int count, Put&& put) noexcept {
-    constexpr int sums = 4;
+/// The same for all outputs.
+template <class Wide, int Pairs, class Put>
+SCS_ALWAYS void each_output(const float* taps, const float* newest, int count, Put&& put) noexcept {
+    constexpr int width = sizeof(Wide) / sizeof(float), sums = 4;
     int i = 0;
-    for (; i + 4 * sums <= count; i += 4 * sums) {
-        const auto all = sides<Four, sums>(taps, pairs, newest + i);
-        for (int s = 0; s < sums; ++s)
-            put(i + 4 * s, all[size_t(s)]);
-    }
+    for (; i + sums * width <= count; i += sums * width)
+        put_outputs<Wide, sums, Pairs>(taps, newest, i, put);
+    for (; i + width <= count; i += width)
+        put_outputs<Wide, 1, Pairs>(taps, newest, i, put);
     for (; i + 4 <= count; i += 4)
-        put(i, sides<Four>(taps, pairs, newest + i)[0]);
+        put_outputs<Four, 1, Pairs>(taps, newest, i, put);
     for (; i < count; ++i)
-        put(i, sides<float>(taps, pairs, newest + i)[0]);
+        put_outputs<float, 1, Pairs>(taps, newest, i, put);
 }
+
+/// The lower rate's samples, from both lines at where the newest begin.
+template <class Wide, int Pairs>
+SCS_ALWAYS void lowered(const float* taps, const float* even, const float* odd, int count, float* to) noexcept {
+    each_output<Wide, Pairs>(taps, even, count, [=](int i, const auto& side) SCS_ALWAYS_LAMBDA {
+        std::remove_cvref_t<decltype(side)> middle;
+        load(middle, odd - Pairs + i);
+        store(to + i, middle * 0.5f + side);
+    });
+}
+
+/// The higher rate's samples between those that there are.
+template <class Wide, int Pairs>
+SCS_ALWAYS void raised(const float* taps, const float* newest, int count, float* to) noexcept {
+    each_output<Wide, Pairs>(taps, newest, count,
+                             [=](int i, const auto& side) SCS_ALWAYS_LAMBDA { store(to + i, side + side); });
+}
+
+/// Of a stage.
+struct Loops {
+    void (*lower)(const float* taps, const float* even, const float* odd, int count,
+                  float* to) noexcept SCS_NONBLOCKING;
+    void (*raise)(const float* taps, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING;
+};
+using LoopsOfStages = std::array<Loops, most_stages>;
+
+template <int Pairs>
+void lower_by_four(const float* taps, const float* even, const float* odd, int count,
+                   float* to) noexcept SCS_NONBLOCKING {
+    lowered<Four, Pairs>(taps, even, odd, count, to);
+}
+template <int Pairs>
+void raise_by_four(const float* taps, const float* newest, int count, float* to) noexcept SCS_NONBLOCKING {
+    raised<Four, Pairs>(taps, newest, count, to);
+}
+template <size_t... Stage>
+constexpr LoopsOfStages by_four(std::index_sequence<Stage...>) noexcept {
+    return {Loops{lower_by_four<pairs_of_stage[Stage]>, raise_by_four<pairs_of_stage[Stage]>}...};
+}
+#if defined(__x86_64__)
+template <int Pairs>
+[[gnu::target("avx2")]] void lower_by_eight(const float* taps, const float* even, const float* odd, int count,
+                                            float* to) noexcept SCS_NONBLOCKING {
+    lowered<Eight, Pairs>(taps, even, odd, count, to);
+}
+template <int Pairs>
+[[gnu::target("avx2")]] void raise_by_eight(const float* taps, const float* newest, int count,
+                                            float* to) noexcept SCS_NONBLOCKING {
+    raised<Eight, Pairs>(taps, newest, count, to);
+}
+template <size_t... Stage>
+constexpr LoopsOfStages by_eight(std::index_sequence<Stage...>) noexcept {
+    return {Loops{lower_by_eight<pairs_of_stage[Stage]>, raise_by_eight<pairs_of_stage[Stage]>}...};
+}
+const LoopsOfStages loops = __builtin_cpu_supports("avx2") ? by_eight(std::make_index_sequence<most_stages>())
+                                                           : by_four(std::make_index_sequence<most_stages>());
+#else
+constexpr LoopsOfStages loops = by_four(std::make_index_sequence<most_stages>());
+#endif
+
+/// Splits `2 * count` samples.
+void split(const float* from, int count, float* even, float* odd) noexcept {
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        Four first, second;
+        load(first, from + 2 * i);
+        load(second, from + 2 * i + 4);
+        store(even + i, __builtin_shufflevector(first, second, 0, 2, 4, 6));
+        store(odd + i, __builtin_shufflevector(first, second, 1, 3, 5, 7));
+    }
+    for (; i < count; ++i) {
+        even[i] = from[2 * i];
+        odd[i] = from[2 * i + 1];
+    }
+}
+/// Joins `count` samples of each.
+void join(const float* even, const float* odd, int count, float* to) noexcept {
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        Four first, second;
+        load(first, even + i);
+        load(second, odd + i);
+        store(to + 2 * i, __builtin_shufflevector(first, second, 0, 4, 1, 5));
+        store(to + 2 * i + 4, __builtin_shufflevector(first, second, 2, 6, 3, 7));
+    }
+    for (; i < count; ++i) {
+        to[2 * i] = even[i];
+        to[2 * i + 1] = odd[i];
+    }
+}
+
+#undef SCS_ALWAYS
+#undef SCS_ALWAYS_LAMBDA
 
 } // namespace
 
@@ -112,7 +218,8 @@ size_t HalfBandStage::floats(int stage, int samples) noexcept {
 }
 
 void HalfBandStage::begin(int stage, int samples, float* memory) noexcept {
-    taps_ = taps[size_t(stage)].values.data();
+    stage_ = size_t(stage);
+    taps_ = taps[stage_].values.data();
     pairs_ = pairs_of_stage[size_t(stage)];
     at_ = kept_ = kept_of(stage);
     room_ = room_of(stage, samples);
@@ -139,26 +246,34 @@ int HalfBandStage::lower(const float* from, int count, float* to) noexcept {
     }
     // An output comes with each even sample, before the odd one that follows it.
     odd_ = count == 1;
-    for (int i = 0; i < outputs; ++i)
-        even_[at_ + i] = from[2 * i];
-    for (int i = 0; i < count / 2; ++i)
-        other_[at_ + i] = from[2 * i + 1];
-    each_output(taps_, pairs_, even_ + at_, outputs, [&](int i, auto side) {
-        using Samples = decltype(side);
-        store(to + i, load<Samples>(other_ + at_ - pairs_ + i) * 0.5f + side);
-    });
+    if (odd_)
+        even_[at_] = *from;
+    else
+        split(from, outputs, even_ + at_, other_ + at_);
+    loops[stage_].lower(taps_, even_ + at_, other_ + at_, outputs, to);
     at_ += count / 2;
+    return outputs;
+}
+
+int HalfBandStage::lower_after(float* late, int delay, const float* from, int count, float* to) noexcept {
+    const int outputs = count / 2, first = (delay + 1) / 2;
+    make_room(outputs);
+    std::array<float, HalfBand::most_delay + 1> begin;
+    std::copy_n(late, delay, begin.data());
+    begin[size_t(delay)] = *from;
+    split(begin.data(), first, even_ + at_, other_ + at_);
+    split(from + 1, outputs - first, even_ + at_ + first, other_ + at_ + first);
+    std::copy_n(from + count - delay, delay, late);
+    loops[stage_].lower(taps_, even_ + at_, other_ + at_, outputs, to);
+    at_ += outputs;
     return outputs;
 }
 
 void HalfBandStage::raise(const float* from, int count, float* to) noexcept {
     make_room(count);
     std::memcpy(even_ + at_, from, size_t(count) * sizeof(float));
-    each_output(taps_, pairs_, even_ + at_, count, [&](int i, auto side) { store(other_ + i, side + side); });
-    for (int i = 0; i < count; ++i) {
-        to[2 * i] = other_[i];
-        to[2 * i + 1] = even_[at_ + i - (pairs_ - 1)];
-    }
+    loops[stage_].raise(taps_, even_ + at_, count, other_);
+    join(other_, even_ + at_ - (pairs_ - 1), count, to);
     at_ += count;
 }
 
@@ -183,10 +298,17 @@ void HalfBand::begin(int factor, int samples, void* memory) noexcept {
     }
 }
 
-int HalfBand::lower(float* samples, int count) noexcept {
-    delay(samples, count);
-    for (int stage = stages_ - 1; stage >= 0 && count > 0; --stage)
-        count = stage_[size_t(stage)].lower(samples, count, samples);
+int HalfBand::lower(const float* from, int count, float* to) noexcept {
+    int stage = stages_ - 1;
+    if (stage >= 0 && count > delay_) {
+        count = stage_[size_t(stage--)].lower_after(late_.data(), delay_, from, count, to);
+    } else {
+        if (from != to)
+            std::copy_n(from, count, to);
+        delay(to, count);
+    }
+    for (; stage >= 0 && count > 0; --stage)
+        count = stage_[size_t(stage)].lower(to, count, to);
     return count;
 }
 

@@ -33,12 +33,16 @@ public:
     /// [rt] Takes one sample of the higher rate, or an even number, and returns how many of the lower rate it has put
     /// to `to`, which may be `from`.
     int lower(const float* from, int count, float* to) noexcept SCS_NONBLOCKING;
+    /// [rt] The same of samples that come after an odd number of older ones, which is less than their own even number.
+    /// As many are left over, and take the place of those.
+    int lower_after(float* late, int delay, const float* from, int count, float* to) noexcept SCS_NONBLOCKING;
     /// [rt] Takes samples of the lower rate and puts twice as many to `to`, which may be `from`.
     void raise(const float* from, int count, float* to) noexcept SCS_NONBLOCKING;
 
 private:
     void make_room(int samples) noexcept SCS_NONBLOCKING;
 
+    size_t stage_ = 0;
     const float* taps_ = nullptr;
     int pairs_ = 0, kept_ = 0, room_ = 0;
     int at_ = 0;             ///< where the next samples come to in both lines; `kept_` older ones are there
@@ -51,20 +55,21 @@ private:
 /// half_band_delay(factor).
 class HalfBand {
 public:
+    static constexpr int most_delay = 9; ///< samples
     /// [any] Bytes of memory; `samples`: of the higher rate, the most that it is given or asked for at once.
     static size_t bytes(int factor, int samples) noexcept;
     /// [rt] `memory`: of that size, aligned to 4 bytes; null for a factor of 1. Keeps it.
     void begin(int factor, int samples, void* memory) noexcept SCS_NONBLOCKING;
-    /// [rt] Takes samples of the higher rate, a power of two, in place; returns how many there are of the lower rate:
-    /// one for each `factor` samples, with the first of these.
-    int lower(float* samples, int count) noexcept SCS_NONBLOCKING;
+    /// [rt] Takes samples of the higher rate, a power of two; returns how many of the lower rate it has put to `to`:
+    /// one for each `factor` samples, with the first of these. There must be room for as many as it takes; `to` may be
+    /// `from`.
+    int lower(const float* from, int count, float* to) noexcept SCS_NONBLOCKING;
     /// [rt] Takes samples of the lower rate, in place, where there must be room for `factor` times as many.
     void raise(float* samples, int count) noexcept SCS_NONBLOCKING;
 
 private:
     void delay(float* samples, int count) noexcept SCS_NONBLOCKING;
 
-    static constexpr int most_delay = 9; ///< samples
     int stages_ = 0, delay_ = 0;
     std::array<HalfBandStage, most_stages> stage_;
     std::array<float, most_delay> late_{}; ///< the oldest first

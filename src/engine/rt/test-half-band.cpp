@@ -28,7 +28,7 @@ std::vector<float> lowered(const std::vector<float>& in, int factor, int block) 
     std::vector<float> out, piece;
     for (size_t i = 0; i < in.size(); i += size_t(block)) {
         piece.assign(in.begin() + long(i), in.begin() + long(i) + block);
-        const int count = made.filter.lower(piece.data(), block);
+        const int count = made.filter.lower(piece.data(), block, piece.data());
         out.insert(out.end(), piece.begin(), piece.begin() + count);
     }
     return out;

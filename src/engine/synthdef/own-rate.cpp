@@ -40,6 +40,23 @@ GrantedRate granted_rate(const OwnRate& own, std::span<const float> controls, in
     return granted;
 }
 
+std::optional<SynthRate> constant_rate(const OwnRate& own, int block) noexcept {
+    if (!asks(own) || own.block_size < 0 || own.resample < 0)
+        return {};
+    const GrantedRate granted = granted_rate(own, {}, block);
+    return granted.is_wrong() ? std::nullopt : std::optional(granted.rate);
+}
+
+Ticks ticks_of(const SynthRate& rate, int block, bool hears_audio) noexcept {
+    Ticks ticks;
+    ticks.rate = rate;
+    ticks.server_frames = block;
+    ticks.count = block * rate.factor / rate.frames;
+    if (!hears_audio)
+        ticks.ahead = (ticks.delay() * rate.factor + rate.frames - 1) / rate.frames;
+    return ticks;
+}
+
 int most_frames(const OwnRate& own, int block) noexcept {
     if (own.block_size < 0)
         return block * (own.resample == 0 ? 1 : highest_factor);

@@ -84,3 +84,40 @@ TEST_CASE("no synth has more frames than its definition says it may have") {
                     CHECK(block * got.rate.factor % got.rate.frames == 0);
                 }
 }
+
+TEST_CASE("what constants say is known before, if it is right") {
+    CHECK(constant_rate({0, -1, 2.f, -1}, 64) == SynthRate{64, 2});
+    CHECK(constant_rate({16, -1, 0.f, -1}, 64) == SynthRate{16, 1});
+    for (const OwnRate& own : {OwnRate{}, OwnRate{-1, 0, 2.f, -1}, OwnRate{64, -1, -1.f, 0}, OwnRate{0, -1, 3.f, -1},
+                               OwnRate{128, -1, 1.f, -1}, OwnRate{0, -1, std::nanf(""), -1}})
+        CHECK(!constant_rate(own, 64));
+}
+
+TEST_CASE("ticks fill each block of the server, and are numbered from one to the next") {
+    for (int block : {1, 64, 1024})
+        for (int factor = 1; factor <= 16; factor *= 2)
+            for (int frames = 1; frames <= block * factor; frames *= 4)
+                for (bool hears : {false, true}) {
+                    Ticks ticks = ticks_of({frames, factor}, block, hears);
+                    ticks.begin(-1, false); // the block number wraps around
+                    CHECK(ticks.current == -ticks.ahead);
+                    CHECK(ticks.frames_ahead() >= (hears ? 0 : ticks.delay()));
+                    uint32_t number = ticks.number;
+                    while (ticks.current < 0) {
+                        CHECK(ticks.go_on());
+                        CHECK(ticks.number == ++number);
+                    }
+                    for (int32_t number_of_block : {-1, 0, 1}) {
+                        ticks.begin(number_of_block, true);
+                        int32_t place = 0, count = 0;
+                        do {
+                            CHECK(ticks.place() == place);
+                            CHECK(ticks.number == number++);
+                            place += ticks.places();
+                            ++count;
+                        } while (ticks.go_on());
+                        CHECK(place == block);
+                        CHECK(count == ticks.count);
+                    }
+                }
+}

@@ -128,7 +128,7 @@ constexpr Kernel in_feedback = reader<InFeedback<false>, FeedbackState>(true);
 constexpr Kernel in_feedback_by_channel = reader<InFeedback<true>, FeedbackState>(true);
 
 const Kernel* choose_in_feedback(const Signature& s) {
-    if (s.rate != Rate::audio || s.audio(0))
+    if (s.rate != Rate::audio || s.audio(0) || s.own_rate)
         return nullptr;
     if (s.release < Release::v3_14)
         return &in_feedback;
@@ -136,7 +136,7 @@ const Kernel* choose_in_feedback(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"In", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) ? &in : nullptr; }},
+    {"In", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) && !s.own_rate ? &in : nullptr; }},
     {"InFeedback", choose_in_feedback},
 };
 

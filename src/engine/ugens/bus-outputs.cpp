@@ -462,7 +462,7 @@ constexpr Kernel offset_out = [] {
 
 /// Whether all channels are audio. A control input has only one value, and would be read beyond it.
 bool audio_from(const Signature& s, size_t first_channel) {
-    if (s.rate != Rate::audio)
+    if (s.rate != Rate::audio || s.own_rate)
         return false;
     for (size_t i = first_channel; i < s.inputs.size(); ++i)
         if (!s.audio(i))

@@ -151,7 +151,7 @@ constexpr Kernel audio_control_kernel = [] {
 constexpr NativeUgen list[] = {
     {"AudioControl",
      [](const Signature& s) -> const Kernel* {
-         return s.rate == Rate::audio && s.outputs <= most_outputs ? &audio_control_kernel : nullptr;
+         return s.rate == Rate::audio && s.outputs <= most_outputs && !s.own_rate ? &audio_control_kernel : nullptr;
      }},
     {"LagControl", choose_lag_control},
     {"TrigControl", [](const Signature& s) { return s.rate == Rate::control ? &trig_control : nullptr; }},

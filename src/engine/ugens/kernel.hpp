@@ -17,6 +17,7 @@ struct OwnBuffers;
 struct Synth;
 class SynthListener;
 struct Space;
+struct Ticks;
 
 // A native UGen is a set of kernels: functions that compute one block of it, for one voice or for a batch of voices in
 // the lanes of vectors. All forms come from one definition of the arithmetic and give the same bits; see forms.hpp.
@@ -35,6 +36,11 @@ constexpr size_t most_resting_state = 128;
 
 /// Native units need blocks of a multiple of this many frames.
 constexpr int block_multiple = 64;
+
+/// [any] Whether native units can have such blocks, on a server with blocks of `block` frames.
+constexpr bool fits_native_units(int frames, int block) noexcept {
+    return frames % block_multiple == 0 && frames <= block;
+}
 
 struct Operand {
     uintptr_t offset; ///< bytes
@@ -103,6 +109,8 @@ struct Block {
     /// Graphs of plugins' units: for buffers that only the synth has, whose numbers are Space::buffer_count and more.
     /// Null: these are voices, see Space::own_buffers.
     SampleBuffer (*own_buffer)(const Synth&, int32_t number) SCS_NONBLOCKING = nullptr;
+    /// Of voices with blocks or a rate of their own: where this block lies in the server's; else null.
+    const Ticks* ticks = nullptr;
     /// Set by a constructor that isn't done, as it takes too long: it is called again, in this block or another.
     bool again = false;
 };
@@ -224,6 +232,7 @@ struct Signature {
     size_t outputs;
     Release release;
     bool right_durations = false; ///< see NativeUgens
+    bool own_rate = false;        ///< its synths may have blocks or a rate of their own
 
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/ugens/buses.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/memory.hpp"
@@ -17,12 +18,22 @@ struct LocalState {
     int32_t channels[N], touched[N];
 };
 
+/// The number of a voice's block.
+SCS_INLINE uint32_t number_of(const Block& block) {
+    return block.ticks ? block.ticks->number : uint32_t(block.space->block_number);
+}
+
 template <bool Audio>
 struct Local {
+    /// Blocks since the buses were written.
+    template <class State>
+    SCS_INLINE static uint32_t age(const State& s, const Block& block, int lane) {
+        return number_of(block) - uint32_t(s.touched[lane]);
+    }
     SCS_INLINE static int frames(const Block& block) { return Audio ? block.frames : 1; }
     template <class State>
     SCS_INLINE static bool filled(const State& s, const Block& block, int lane) {
-        return s.buses[lane] && age(*block.space, s.touched[lane]) <= 1;
+        return s.buses[lane] && age(s, block, lane) <= 1;
     }
     template <class State>
     SCS_INLINE static float preset(const State& s, const Op& op, const Block& block, int lane, int channel) {
@@ -67,7 +78,7 @@ struct Local {
         auto& s = state<LocalState<1>>(op, block);
         s.buses[0] = claim<float>(block, size_t(op.outputs) * size_t(frames(block)));
         s.channels[0] = op.outputs;
-        s.touched[0] = int32_t(uint32_t(block.space->block_number) - 2);
+        s.touched[0] = int32_t(number_of(block) - 2);
         for (int c = 0; c < op.outputs; ++c)
             *output(op, block, size_t(c)) = preset(s, op, block, 0, c);
     }
@@ -89,12 +100,12 @@ struct Local {
                     const float* from = wire + lane;
                     if constexpr (Audio && L > 1)
                         from = row(block, 0, lane);
-                    mix(s.buses[lane] + c * n, from, n, age(*block.space, s.touched[lane]) == 0);
+                    mix(s.buses[lane] + c * n, from, n, age(s, block, lane) == 0);
                 });
             }
             each_lane<L>(block, [&](int lane) {
                 if (s.channels[lane] == op.inputs)
-                    s.touched[lane] = block.space->block_number;
+                    s.touched[lane] = int32_t(number_of(block));
             });
         }
     };

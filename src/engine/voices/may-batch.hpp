@@ -24,8 +24,8 @@ inline bool same_code(const Synth& synth, const Node* node) noexcept {
 /// Whether a node is a voice that may be in a batch now.
 inline bool may_batch(const Node* node) noexcept {
     const Voice* voice = voice_of(node);
-    return voice && node->run == Run::on && voice->code->batchable && !voice->backoff && !voice->audio_maps &&
-           !(voice->maps && voice->code->writes_control_buses);
+    return voice && node->run == Run::on && voice->code->batchable && voice->caught_up && !voice->backoff &&
+           !voice->audio_maps && !(voice->maps && voice->code->writes_control_buses);
 }
 
 /// Whether two voices have the same program and rate, so that they may be in one batch.

@@ -37,6 +37,11 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
     const OpList& list = voice.code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();
+    Ticks ticks;
+    if (voice.code->own_rate) {
+        ticks = begin_ticks(voice);
+        block.ticks = &ticks;
+    }
     int index = 0;
     for (uint32_t u = 0; u < program.units.size(); ++u) {
         const UnitPlan& unit = program.units[u];
@@ -54,6 +59,8 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
             print_firsts(outbox, "out", operands + unit.num_inputs, unit.num_outputs, block);
         operands += unit.num_inputs + unit.num_outputs;
     }
+    if (voice.code->own_rate) // of its blocks in one of the server's, the first is shown
+        run_later_ticks(voice.code->lone, block, ticks);
     forget_triggers(voice);
 }
 

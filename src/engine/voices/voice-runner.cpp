@@ -81,10 +81,10 @@ void VoiceRunner::set_host(void* host, DoneAction done_action) noexcept {
     space_.done_action = done_action;
 }
 
-VoiceRates VoiceRunner::rates_for(double sample_rate) const noexcept {
+VoiceRates VoiceRunner::rates_for(double sample_rate, int frames) noexcept {
     constexpr double two_pi = 6.28318530717958647692;
     const auto rates = [](double r) { return UnitRate{r, 1. / r, two_pi / r}; };
-    return {rates(sample_rate), rates(sample_rate / space_.block_size)};
+    return {rates(sample_rate), rates(sample_rate / frames)};
 }
 
 Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
@@ -100,9 +100,50 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
             .space = &space_};
 }
 
-bool VoiceRunner::stops_after(const OpList::Part& part) noexcept {
+Block VoiceRunner::block(const NativeCode& code, std::byte* record, double sample_rate) noexcept {
+    Block block = this->block(record, rates_at(code, sample_rate));
+    if (code.own_rate) {
+        block.frames = code.ticks.rate.frames;
+        block.ticks = &code.ticks;
+    }
+    return block;
+}
+
+bool VoiceRunner::stops_after(const Sequence::Part& part) noexcept {
     FaultGuard::progress();
     return deadline_ && deadline_->spend(part.nsec);
+}
+
+bool VoiceRunner::run_parts(const Sequence& sequence, Block& block) noexcept {
+    const Op* op = sequence.ops.data();
+    for (const Sequence::Part& part : sequence.parts) {
+        for (const Op* const end = sequence.ops.data() + part.end; op != end; ++op)
+            op->run(*op, block);
+        if (&part != &sequence.parts.back() && stops_after(part))
+            return false;
+    }
+    return true;
+}
+
+// ---- blocks and rates of their own
+
+Ticks VoiceRunner::begin_ticks(Voice& voice) const noexcept {
+    Ticks ticks = voice.code->ticks;
+    ticks.begin(space_.block_number, voice.caught_up);
+    voice.caught_up = true;
+    return ticks;
+}
+
+/// Nothing of such code may be at rest.
+void VoiceRunner::run_ticks(const OpList& list, Block& block, Ticks ticks) noexcept {
+    block.ticks = &ticks;
+    if (run_parts(list, block))
+        run_later_ticks(list, block, ticks);
+}
+
+void VoiceRunner::run_later_ticks(const OpList& list, Block& block, Ticks& ticks) noexcept {
+    while (ticks.go_on() && !stops_after(list.later.parts.back()) && run_parts(list.later, block)) {
+    }
 }
 
 // ---- a lone voice
@@ -130,7 +171,7 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
 
 Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     const Voice& voice = *(*synth)->voice;
-    Block block = this->block(voice.record, rates_at(voice.sample_rate));
+    Block block = this->block(*voice.code, voice.record, voice.sample_rate);
     block.synths = synth;
     block.mapped = voice.mapped();
     return block;
@@ -159,14 +200,39 @@ bool VoiceRunner::start(Synth& synth) noexcept {
         follow_maps(voice, voice.record, 1, 0);
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    const std::span<const Op> ops(voice.code->starts);
+    if (voice.code->own_rate)
+        return start_with_ticks(voice, block);
+    return run_starts(*voice.code, block, [&block](const Op&) -> Block& { return block; });
+}
+
+bool VoiceRunner::start_with_ticks(const Voice& voice, Block& block) noexcept {
+    Ticks ticks = voice.code->ticks;
+    ticks.begin(space_.block_number, voice.caught_up);
+    block.ticks = &ticks;
+    const VoiceRates rates = rates_for(voice.sample_rate);
+    Block servers = block; // for what is computed once in one of the server's
+    servers.frames = space_.block_size;
+    servers.audio = &rates.audio;
+    servers.control = &rates.control;
+    return run_starts(*voice.code, block,
+                      [&](const Op& op) -> Block& { return voice.code->once[op.unit] ? servers : block; });
+}
+
+/// Goes on with the constructors. `block_for` has the block for each of them.
+template <class BlockFor>
+bool VoiceRunner::run_starts(const NativeCode& code, Block& block, BlockFor&& block_for) noexcept {
+    const std::span<const Op> ops(code.starts);
     while (started_ < ops.size()) {
         FaultGuard::progress();
-        if (deadline_ && deadline_->spend(int64_t(starts_at_once) * voice.code->start_cost))
+        if (deadline_ && deadline_->spend(int64_t(starts_at_once) * code.start_cost))
             return false;
         const size_t end = std::min(started_ + starts_at_once, ops.size());
-        for (block.again = false; started_ < end && !block.again; started_ += !block.again)
-            ops[started_].run(ops[started_], block);
+        for (bool again = false; started_ < end && !again; started_ += !again) {
+            Block& its = block_for(ops[started_]);
+            its.again = false;
+            ops[started_].run(ops[started_], its);
+            again = its.again;
+        }
     }
     started_ = 0;
     return true;
@@ -187,6 +253,10 @@ void VoiceRunner::run(Synth& synth) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
     const OpList& list = voice.code->lone;
+    if (voice.code->own_rate) {
+        run_ticks(list, block, begin_ticks(voice));
+        return forget_triggers(voice);
+    }
     const Op *op = list.ops.data() + voice.code->resting.ops(), *const end = list.ops.data() + list.parts[0].end;
     if (run_awake(*voice.code, list, block, deadline_, cost_of_awake)) {
         for (; op != end; ++op)
@@ -207,7 +277,7 @@ void VoiceRunner::follow_maps(Batch& batch) noexcept {
 }
 
 Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) noexcept {
-    Block block = this->block(batch.record(), rates_at(sample_rate));
+    Block block = this->block(*batch.code, batch.record(), sample_rate);
     block.live = live;
     block.synths = batch.synths;
     return block;
@@ -225,6 +295,10 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     block.tails = tails;
     follow_maps(batch);
     const OpList& list = batch.code->batch;
+    if (batch.code->own_rate) {
+        run_ticks(list, block, begin_ticks(*batch.synths[batch.first()]->voice));
+        return forget_triggers(batch);
+    }
     const size_t first = batch.code->resting.ops();
     const bool goes_on = run_awake(*batch.code, list, block, deadline_, cost_of_awake);
     if (goes_on && batch.interleaved) {
@@ -251,7 +325,7 @@ void VoiceRunner::forget_triggers(Batch& batch) noexcept {
 void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
-    const OpList::Part* part = batch.code->batch.parts.data();
+    const Sequence::Part* part = batch.code->batch.parts.data();
     for (auto i = uint32_t(batch.code->resting.ops()); i < ops.size(); ++i) {
         if (i == part->end && stops_after(*part++))
             return;

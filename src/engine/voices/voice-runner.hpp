@@ -92,17 +92,33 @@ private:
     void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept SCS_NONBLOCKING;
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept SCS_NONBLOCKING;
-    bool stops_after(const OpList::Part&) noexcept SCS_NONBLOCKING;
+    bool stops_after(const Sequence::Part&) noexcept SCS_NONBLOCKING;
+    template <class BlockFor>
+    bool run_starts(const NativeCode&, Block&, BlockFor&&) noexcept SCS_NONBLOCKING;
+    bool start_with_ticks(const Voice&, Block&) noexcept SCS_NONBLOCKING;
+    /// Computes a sequence, but for what may be at rest. false: the deadline passed in between.
+    bool run_parts(const Sequence&, Block&) noexcept SCS_NONBLOCKING;
+    /// All blocks that voices with blocks or a rate of their own have in one of the server's; or those after the
+    /// current one.
+    void run_ticks(const OpList&, Block&, Ticks) noexcept SCS_NONBLOCKING;
+    void run_later_ticks(const OpList&, Block&, Ticks&) noexcept SCS_NONBLOCKING;
+    /// The first tick of a voice's block.
+    Ticks begin_ticks(Voice&) const noexcept SCS_NONBLOCKING;
+    /// block() for voices of this kind, which were made when the engine had this rate.
+    Block block(const NativeCode&, std::byte* record, double sample_rate) noexcept SCS_NONBLOCKING;
     Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     void run_all(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
     void run_further_parts(const OpList&, Block&) noexcept SCS_NONBLOCKING;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
-    VoiceRates rates_for(double sample_rate) const noexcept SCS_NONBLOCKING;
-    /// Valid until the next call: those of older voices are computed anew each time.
-    const VoiceRates& rates_at(double sample_rate) noexcept {
+    static VoiceRates rates_for(double sample_rate, int frames) noexcept SCS_NONBLOCKING;
+    VoiceRates rates_for(double sample_rate) const noexcept { return rates_for(sample_rate, space_.block_size); }
+    /// Valid until the next call: those of older voices, and of voices with their own, are computed anew each time.
+    const VoiceRates& rates_at(const NativeCode& code, double sample_rate) noexcept {
+        if (code.own_rate)
+            return others_ = rates_for(sample_rate * code.ticks.rate.factor, code.ticks.rate.frames);
         if (sample_rate == rates_.audio.samples)
             return rates_;
-        return older_ = rates_for(sample_rate);
+        return others_ = rates_for(sample_rate);
     }
     void run_holding(Batch&, Block&) noexcept SCS_NONBLOCKING;
     void hold(Batch&, const NativeCode::Hold&, const Op&, Block&) noexcept SCS_NONBLOCKING;
@@ -112,8 +128,8 @@ private:
     Deadline* deadline_;
     AlignedArray<float> audio_, control_, rows_;
     Space space_{};
-    size_t started_ = 0;           ///< units of the voice that is being started
-    VoiceRates rates_{}, older_{}; ///< of new voices; of a voice from before a change of the rate
+    size_t started_ = 0;            ///< units of the voice that is being started
+    VoiceRates rates_{}, others_{}; ///< of new voices; of a voice with another rate
 };
 
 } // namespace scs

@@ -13,7 +13,7 @@ struct Batch;
 /// then what the controls are mapped to. [rt], owned by the Ensemble.
 struct Voice {
     Voice(const NativeCode& its_code, std::byte* its_record, double its_rate) noexcept
-        : code(&its_code), record(its_record), sample_rate(its_rate) {}
+        : code(&its_code), record(its_record), caught_up(its_code.ticks.ahead == 0), sample_rate(its_rate) {}
 
     const NativeCode* code;
     Batch* batch = nullptr;   ///< the batch that it is in; null: it is lone
@@ -21,6 +21,7 @@ struct Voice {
     Batch* retired = nullptr; ///< the former batch that its record lies in; null: the record is a piece of the pool
     uint8_t lane = 0;
     bool constructed = false;
+    bool caught_up;             ///< it has been computed ahead as far as its code has it (Ticks)
     uint8_t backoff = 0;        ///< blocks to go until it may be in a batch again
     uint16_t sample_offset = 0; ///< where in its first block it starts, frames
     uint16_t audio_maps = 0;    ///< controls that are mapped to audio buses; what can be batched has at most 16384
