@@ -202,7 +202,7 @@ bool VoiceRunner::start(Synth& synth) noexcept {
     Block block = lone_block(synths);
     if (voice.code->own_rate)
         return start_with_ticks(voice, block);
-    return run_starts(*voice.code, block, [&block](const Op&) -> Block& { return block; });
+    return run_starts(*voice.code, [&block](const Op&) -> Block& { return block; });
 }
 
 bool VoiceRunner::start_with_ticks(const Voice& voice, Block& block) noexcept {
@@ -214,13 +214,12 @@ bool VoiceRunner::start_with_ticks(const Voice& voice, Block& block) noexcept {
     servers.frames = space_.block_size;
     servers.audio = &rates.audio;
     servers.control = &rates.control;
-    return run_starts(*voice.code, block,
-                      [&](const Op& op) -> Block& { return voice.code->once[op.unit] ? servers : block; });
+    return run_starts(*voice.code, [&](const Op& op) -> Block& { return voice.code->once[op.unit] ? servers : block; });
 }
 
 /// Goes on with the constructors. `block_for` has the block for each of them.
 template <class BlockFor>
-bool VoiceRunner::run_starts(const NativeCode& code, Block& block, BlockFor&& block_for) noexcept {
+bool VoiceRunner::run_starts(const NativeCode& code, BlockFor&& block_for) noexcept {
     const std::span<const Op> ops(code.starts);
     while (started_ < ops.size()) {
         FaultGuard::progress();

@@ -94,7 +94,7 @@ private:
     static void forget_triggers(Voice&) noexcept SCS_NONBLOCKING;
     bool stops_after(const Sequence::Part&) noexcept SCS_NONBLOCKING;
     template <class BlockFor>
-    bool run_starts(const NativeCode&, Block&, BlockFor&&) noexcept SCS_NONBLOCKING;
+    bool run_starts(const NativeCode&, BlockFor&&) noexcept SCS_NONBLOCKING;
     bool start_with_ticks(const Voice&, Block&) noexcept SCS_NONBLOCKING;
     /// Computes a sequence, but for what may be at rest. false: the deadline passed in between.
     bool run_parts(const Sequence&, Block&) noexcept SCS_NONBLOCKING;
