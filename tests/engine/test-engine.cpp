@@ -415,6 +415,26 @@ TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the 
     CHECK(f.render(256).size() == 256);
 }
 
+TEST_CASE("plugins' local buffers beyond those that were announced") {
+    // Each of them frees the array of all when the synth ends.
+    Settings settings;
+    settings.native_ugens = false;
+    Fixture f(settings);
+    SynthDef def;
+    def.name = "too-many";
+    def.constants = {1.f, 64.f};
+    const UnitSpec buffer = unit("LocalBuf", Rate::scalar, {{-1, 0}, {-1, 1}, {0, 0}}, {Rate::scalar});
+    def.units = {unit("MaxLocalBufs", Rate::scalar, {{-1, 0}}, {Rate::scalar}), buffer, buffer, buffer};
+    Definition* const made = f.define(def);
+    for (int32_t id = 1000; id < 1003; ++id) {
+        Synth* synth;
+        REQUIRE(f.engine->tree().new_synth(*made, nullptr, id, AddAction::tail, 0, synth).ok());
+        f.render(64);
+        f.engine->tree().free(*synth);
+        f.render(64);
+    }
+}
+
 TEST_CASE("a unit may write what its plugin didn't register") {
     // PV_SpectralEnhance writes a flag 17 bytes after its memory: sc3-plugins register it as a plain Unit.
     Fixture f;

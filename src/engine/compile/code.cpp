@@ -21,10 +21,11 @@ constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 // What is computed ahead isn't interrupted when the deadline passes: it takes a tenth of a millisecond at most.
 constexpr size_t most_ops_ahead = 1024;
-// What is computed ahead isn't interrupted, so it has only a few units whose blocks may take long.
+// What is computed ahead isn't interrupted, so it has only a few units whose blocks may take long …
 constexpr size_t most_long_ahead = 4;
-constexpr int most_frames_of_long =
-    256; // of a block, for voices with such units to be batched: no deadline is asked among lanes
+// … and these blocks are no longer than this, nor are those of voices with such units that are batched: no deadline is
+// asked among lanes. Frames.
+constexpr int most_frames_of_long = 256;
 // Few programs have more operations than that, so for most the deadline is asked before the next voice's turn only.
 constexpr size_t most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; // ns, of a voice or of all lanes
@@ -598,7 +599,8 @@ private:
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && !code_->sends && code_->sets <= row_sets;
-        takes_long_ = take_long > most_long_ahead;
+        code_->takes_long = take_long > 0;
+        takes_long_ = take_long > (block_size_ > most_frames_of_long ? 0 : most_long_ahead);
         code_->pipelines = ends_itself_alone && !looks_back && !takes_long_ && ops_in_block() <= most_ops_ahead;
         code_->starts_anywhere = code_->pipelines && !reads && !code_->draws && !code_->sends;
         find_bus_controls();

@@ -100,7 +100,8 @@ struct NativeCode : TurnFacts {
     uint32_t audio_wires = 0, control_wires = 0; ///< the most wires that are in use at once
     bool batchable = false;
     bool writes_control_buses = false;
-    bool pauses = false; ///< a voice may pause itself
+    bool pauses = false;     ///< a voice may pause itself
+    bool takes_long = false; ///< has units whose blocks may take milliseconds
     /// An operation (an index into the list's ops) that reaches buses, and how. Its first input is the number of the
     /// first one.
     struct BusUse {

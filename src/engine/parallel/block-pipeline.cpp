@@ -180,6 +180,7 @@ bool BlockPipeline::add_task(const Item& one) noexcept {
     if (!fits(one, number, task.holder))
         return false;
     task.work = uint32_t(work_in(one));
+    task.takes_long = !one.is_graph() && one.code().takes_long;
     work_ += task.work;
     guessed_ = guessed_ || !Costs::knows(one.facts(), one.kind());
     dependencies_.add(one, cost_of(task));
@@ -341,7 +342,7 @@ bool BlockPipeline::run_tasks(size_t thread, Stage& stage, size_t index, bool me
         if (graph_.stopped())
             return false;
         Task& task = tasks_[i];
-        if ((work += task.work) >= work_between_looks) {
+        if ((work += task.work) >= work_between_looks || task.takes_long) {
             work = 0;
             FaultGuard::progress();
             (void)stops();

@@ -88,6 +88,7 @@ private:
         Item of;
         uint32_t work;   ///< operations, one of a batch counting as four
         uint32_t live;   ///< lanes of a batch that go on; 1 or 0 of another synth
+        bool takes_long; ///< the deadline is asked before it
         uint32_t paused; ///< lanes of a batch that paused themselves in these blocks
         uint32_t ran;    ///< those that were computed in the present block
         uint32_t ended;  ///< those that ended themselves in the present block …

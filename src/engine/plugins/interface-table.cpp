@@ -145,14 +145,15 @@ void* rt_alloc(::World* world, size_t bytes) {
     return with_tail(pool ? pool->allocate(bytes + tail) : SystemMemory::allocate(bytes + tail), bytes, tail);
 }
 
-/// Whose memory it is that a plugin gives back. What isn't what rt_alloc() or rt_realloc() returned is left alone:
-/// without MaxLocalBufs, LocalBuf frees an array that it was never given.
+/// Whose memory it is that a plugin gives back. What isn't what rt_alloc() or rt_realloc() returned, or has been given
+/// back already, is left alone: without MaxLocalBufs, LocalBuf frees an array that it was never given, and each one that
+/// MaxLocalBufs has left out frees the array of all once more.
 enum class Whose { pool, another_pool, system, nobody };
 
 /// To be called as the plugin's code: on the data loop an address that isn't mapped is a fault.
 Whose whose(const Pool* pool, const void* memory) noexcept {
     if (pool && pool->owns(memory))
-        return Whose::pool;
+        return Pool::is_free(memory) ? Whose::nobody : Whose::pool;
     if (PoolRegion::find(memory))
         return Whose::another_pool;
     return !pool || SystemMemory::is_piece(memory) ? Whose::system : Whose::nobody;

@@ -224,11 +224,16 @@ void Pool::free(void* memory) noexcept {
     if (Block* before = block->before; before != nullptr && before->is_free()) {
         remove(before);
         size += before->size();
+        block->set(block->size(), true); // for is_free(), as long as this memory is in nobody's use
         block = before;
     }
     block->set(size, false);
     block->after()->before = block;
     insert(block);
+}
+
+bool Pool::is_free(const void* memory) noexcept {
+    return Block::of(const_cast<void*>(memory))->is_free();
 }
 
 void Pool::take_back(size_t most) noexcept {

@@ -149,6 +149,7 @@ constexpr Kernel kernel = [] {
     made.reads_after_writing = true;
     made.start_cost = 1000;
     made.takes_long = true;
+    made.batch = nullptr; // as with grains
     return made;
 }();
 
