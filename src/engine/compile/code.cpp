@@ -80,6 +80,8 @@ public:
         find_readers();
         fill(code_->batch);
         for (OpList* list : {&code_->lone, &code_->batch}) {
+            if (code_->own_rate)
+                list->parts.push_back({0, 0});
             divide(*list, code_->resting.ops());
             if (!code_->own_rate)
                 continue;

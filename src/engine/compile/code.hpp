@@ -19,7 +19,8 @@ struct Program;
 struct Sequence {
     std::vector<Op> ops;
     /// Between two parts the deadline is asked. The first one begins after what may be at rest (rest.hpp), the last one
-    /// ends with the operations; there is at least one.
+    /// ends with the operations; there is at least one. Where voices have blocks or a rate of their own a list's first
+    /// part is empty, and so there are two.
     struct Part {
         size_t end;   ///< the operation after it
         int64_t nsec; ///< that it may have taken; or Deadline::unknown

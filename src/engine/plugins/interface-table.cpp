@@ -146,8 +146,8 @@ void* rt_alloc(::World* world, size_t bytes) {
 }
 
 /// Whose memory it is that a plugin gives back. What isn't what rt_alloc() or rt_realloc() returned, or has been given
-/// back already, is left alone: without MaxLocalBufs, LocalBuf frees an array that it was never given, and each one that
-/// MaxLocalBufs has left out frees the array of all once more.
+/// back already, is left alone: without MaxLocalBufs, LocalBuf frees an array that it was never given, and each one
+/// that MaxLocalBufs has left out frees the array of all once more.
 enum class Whose { pool, another_pool, system, nobody };
 
 /// To be called as the plugin's code: on the data loop an address that isn't mapped is a fault.

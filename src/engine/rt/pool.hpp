@@ -58,8 +58,8 @@ public:
     /// Frees what allocate() or reallocate() returned; nullptr is fine. [rt]
     void free(void* memory) noexcept SCS_NONBLOCKING;
 
-    /// Whether an address that allocate() or reallocate() returned has been freed, as long as nothing has been allocated
-    /// since. [rt]
+    /// Whether an address that allocate() or reallocate() returned has been freed, as long as nothing has been
+    /// allocated since. [rt]
     static bool is_free(const void* memory) noexcept SCS_NONBLOCKING;
 
     /// Whether this address lies in the pool's region. [rt]

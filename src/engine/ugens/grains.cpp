@@ -337,7 +337,8 @@ struct Grains {
         made.reads_after_writing = true;
         made.start_cost = 1000;
         made.takes_long = true;
-        made.batch = nullptr; // a lane after the other, each of which may take milliseconds: the deadline is asked after each voice
+        made.batch = nullptr; // a lane after the other, each of which may take milliseconds: the deadline is asked
+                              // after each voice
         return made;
     }();
 

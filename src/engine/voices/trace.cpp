@@ -39,6 +39,7 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
     auto op = list.ops.begin();
     Ticks ticks;
     if (voice.code->own_rate) {
+        use_own_rate(block, *voice.code, voice.sample_rate);
         ticks = begin_ticks(voice);
         block.ticks = &ticks;
     }

@@ -100,13 +100,13 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
             .space = &space_};
 }
 
-Block VoiceRunner::block(const NativeCode& code, std::byte* record, double sample_rate) noexcept {
-    Block block = this->block(record, rates_at(code, sample_rate));
-    if (code.own_rate) {
-        block.frames = code.ticks.rate.frames;
-        block.ticks = &code.ticks;
-    }
-    return block;
+void VoiceRunner::use_own_rate(Block& block, const NativeCode& code, double sample_rate) noexcept {
+    const SynthRate& rate = code.ticks.rate;
+    others_ = rates_for(sample_rate * rate.factor, rate.frames);
+    block.frames = rate.frames;
+    block.audio = &others_.audio;
+    block.control = &others_.control;
+    block.ticks = &code.ticks;
 }
 
 bool VoiceRunner::stops_after(const Sequence::Part& part) noexcept {
@@ -171,7 +171,7 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
 
 Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     const Voice& voice = *(*synth)->voice;
-    Block block = this->block(*voice.code, voice.record, voice.sample_rate);
+    Block block = this->block(voice.record, rates_at(voice.sample_rate));
     block.synths = synth;
     block.mapped = voice.mapped();
     return block;
@@ -180,12 +180,19 @@ Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
 void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
+    if (synth.voice->code->own_rate)
+        use_own_rate(block, *synth.voice->code, synth.voice->sample_rate);
     for (const Op& op : ops)
         op.run(op, block);
 }
 
-/// Runs a list's parts after the first. Stops when the deadline passes.
-void VoiceRunner::run_further_parts(const OpList& list, Block& block) noexcept {
+/// Runs a list's parts after the first, for a voice or those of a batch, of which it is the first. Stops when the
+/// deadline passes. Here it is seen whether they have blocks or a rate of their own: most never come here.
+void VoiceRunner::run_further_parts(const OpList& list, Block& block, Voice& voice) noexcept {
+    if (voice.code->own_rate) {
+        use_own_rate(block, *voice.code, voice.sample_rate);
+        return run_ticks(list, block, begin_ticks(voice));
+    }
     const Op* op = list.ops.data() + list.parts[0].end;
     for (size_t part = 1; part < list.parts.size() && !stops_after(list.parts[part - 1]); ++part)
         for (const Op* const end = list.ops.data() + list.parts[part].end; op != end; ++op)
@@ -206,14 +213,14 @@ bool VoiceRunner::start(Synth& synth) noexcept {
 }
 
 bool VoiceRunner::start_with_ticks(const Voice& voice, Block& block) noexcept {
+    const VoiceRates rates = rates_for(voice.sample_rate);
+    Block servers = block; // for what is computed once in one of the server's
+    servers.audio = &rates.audio;
+    servers.control = &rates.control;
+    use_own_rate(block, *voice.code, voice.sample_rate);
     Ticks ticks = voice.code->ticks;
     ticks.begin(space_.block_number, voice.caught_up);
     block.ticks = &ticks;
-    const VoiceRates rates = rates_for(voice.sample_rate);
-    Block servers = block; // for what is computed once in one of the server's
-    servers.frames = space_.block_size;
-    servers.audio = &rates.audio;
-    servers.control = &rates.control;
     return run_starts(*voice.code, [&](const Op& op) -> Block& { return voice.code->once[op.unit] ? servers : block; });
 }
 
@@ -252,16 +259,12 @@ void VoiceRunner::run(Synth& synth) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
     const OpList& list = voice.code->lone;
-    if (voice.code->own_rate) {
-        run_ticks(list, block, begin_ticks(voice));
-        return forget_triggers(voice);
-    }
     const Op *op = list.ops.data() + voice.code->resting.ops(), *const end = list.ops.data() + list.parts[0].end;
     if (run_awake(*voice.code, list, block, deadline_, cost_of_awake)) {
         for (; op != end; ++op)
             op->run(*op, block);
         if (list.parts.size() > 1)
-            run_further_parts(list, block);
+            run_further_parts(list, block, voice);
     }
     forget_triggers(voice);
 }
@@ -276,7 +279,7 @@ void VoiceRunner::follow_maps(Batch& batch) noexcept {
 }
 
 Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) noexcept {
-    Block block = this->block(*batch.code, batch.record(), sample_rate);
+    Block block = this->block(batch.record(), rates_at(sample_rate));
     block.live = live;
     block.synths = batch.synths;
     return block;
@@ -285,6 +288,8 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
 void VoiceRunner::write_tails(Batch& batch, uint32_t lanes) noexcept {
     Block block = batch_block(batch, rates_.audio.samples, 0);
     block.tails = lanes;
+    if (batch.code->own_rate)
+        use_own_rate(block, *batch.code, rates_.audio.samples);
     for (const Op& op : batch.code->batch_tails)
         op.run(op, block);
 }
@@ -294,10 +299,6 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     block.tails = tails;
     follow_maps(batch);
     const OpList& list = batch.code->batch;
-    if (batch.code->own_rate) {
-        run_ticks(list, block, begin_ticks(*batch.synths[batch.first()]->voice));
-        return forget_triggers(batch);
-    }
     const size_t first = batch.code->resting.ops();
     const bool goes_on = run_awake(*batch.code, list, block, deadline_, cost_of_awake);
     if (goes_on && batch.interleaved) {
@@ -310,7 +311,7 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
             ahead.go_on();
         }
         if (list.parts.size() > 1)
-            run_further_parts(list, block);
+            run_further_parts(list, block, *batch.synths[batch.first()]->voice);
     }
     forget_triggers(batch);
 }

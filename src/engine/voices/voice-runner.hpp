@@ -104,18 +104,16 @@ private:
     void run_later_ticks(const OpList&, Block&, Ticks&) noexcept SCS_NONBLOCKING;
     /// The first tick of a voice's block.
     Ticks begin_ticks(Voice&) const noexcept SCS_NONBLOCKING;
-    /// block() for voices of this kind, which were made when the engine had this rate.
-    Block block(const NativeCode&, std::byte* record, double sample_rate) noexcept SCS_NONBLOCKING;
+    /// Makes a Block one of voices with blocks or a rate of their own, which were made when the engine had this rate.
+    void use_own_rate(Block&, const NativeCode&, double sample_rate) noexcept SCS_NONBLOCKING;
     Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     void run_all(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
-    void run_further_parts(const OpList&, Block&) noexcept SCS_NONBLOCKING;
+    void run_further_parts(const OpList&, Block&, Voice&) noexcept SCS_NONBLOCKING;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
     static VoiceRates rates_for(double sample_rate, int frames) noexcept SCS_NONBLOCKING;
     VoiceRates rates_for(double sample_rate) const noexcept { return rates_for(sample_rate, space_.block_size); }
     /// Valid until the next call: those of older voices, and of voices with their own, are computed anew each time.
-    const VoiceRates& rates_at(const NativeCode& code, double sample_rate) noexcept {
-        if (code.own_rate)
-            return others_ = rates_for(sample_rate * code.ticks.rate.factor, code.ticks.rate.frames);
+    const VoiceRates& rates_at(double sample_rate) noexcept {
         if (sample_rate == rates_.audio.samples)
             return rates_;
         return others_ = rates_for(sample_rate);
