@@ -52,6 +52,8 @@ def steps(session, tmp_path_factory):
 def test_hosts_are_named(steps):
     assert steps["help"] == "true"
     assert steps["refused"] == str([True] * 9).lower()
+    assert steps["twice"] == str([True] * 3).lower()
+    assert steps["unmade"] == "true"
     assert steps["port"] == "true"
     assert steps["size"] == "[2, true, 0.2]"
     assert steps["top"] == "pw-scsynth top " + " ".join(f"127.0.0.1:{port}" for port in steps["ports"])
@@ -61,11 +63,12 @@ def test_all_are_one(steps):
     assert steps["all"] == steps["running"] == "true"
     assert steps["latency"] == "[0.3, 0.3]"
     assert steps["synths"] == steps["loads"] == steps["least"] == steps["freed"] == "true"
-    assert steps["removed"] == "[0, true]"
+    assert steps["removed"] == "[0, 0.3, true]"
 
 
 def test_without_servers_nothing_is_waited_for(steps):
     assert steps["none"] == "0"
+    assert steps["empty"] == "0.1"
 
 
 def test_only_what_a_group_made_is_removed_with_it(steps):
@@ -74,9 +77,9 @@ def test_only_what_a_group_made_is_removed_with_it(steps):
 
 
 def test_what_is_sent_to_all_is_played_at_one_frame(steps):
-    """By a bundle, a function and an event: each click of the two adds to the other's."""
+    """By a bundle, a function and two events: each click of the two adds to the other's."""
     if steps["lost"]:
         pytest.skip(f"cycles were lost: {steps['lost']}")
     left = np.abs(steps["sound"][:, 0])
-    assert np.count_nonzero(left > 0.01) == 3
-    assert np.sort(left)[-3:] == pytest.approx([0.5] * 3, abs=1e-3)
+    assert np.count_nonzero(left > 0.01) == 4
+    assert np.sort(left)[-4:] == pytest.approx([0.5] * 4, abs=1e-3)

@@ -1,46 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Servers of several hosts that play together: what is sent to all has one time tag, so it is heard at the same moment.
 ServerGroup {
-	var <servers;
+	var <servers, <latency;
 	var own; // those of them that it made
 
 	*initClass {
 		Class.initClassTree(Event);
-		// An event as \note, at each of ~targets: servers, groups, or a ServerGroup.
+		// An event as \note, at each of ~targets: servers, groups and ServerGroups, in lists or alone.
 		Event.addEventType(\targets, {
 			var event = currentEnvironment;
-			~targets.do { |target|
-				target = target.asTarget;
+			this.prEachTarget(~targets ? []) { |target|
 				event.copy.putPairs([\type, \note, \server, target.server, \group, target.nodeID]).play;
 			};
 		});
 	}
 
-	// `hosts`: "name", "name:port", NetAddrs or Servers.
+	*prEachTarget { |targets, function|
+		if(targets.isKindOf(ServerGroup) or: { targets.isKindOf(Collection) }) {
+			targets.do { |each| this.prEachTarget(each, function) };
+		} {
+			function.value(targets.asTarget);
+		};
+	}
+
+	// `hosts`: "name", "name:port", NetAddrs or Servers, each server once.
 	*new { |hosts, options, clientID, latency = 0.2|
 		^super.new.init(hosts, options, clientID, latency)
 	}
 
-	init { |hosts, options, clientID, latency|
+	init { |hosts, options, clientID, seconds|
+		var addrs = hosts.collect { |host| this.prAddr(host) };
+		addrs.do { |addr, i|
+			// All would be sent to it twice.
+			if(addrs.indexOfEqual(addr) < i) { Error("a server is there twice: %".format(hosts[i])).throw };
+		};
 		own = List[];
-		servers = hosts.collect { |host|
+		servers = hosts.collect { |host, i|
 			if(host.isKindOf(Server)) { host } {
-				var server = this.prRemote(host, options, clientID);
+				var server = this.prRemote(addrs[i], options, clientID);
 				own.add(server);
 				server
 			}
 		};
-		this.latency = latency;
+		this.latency = seconds;
 	}
 
-	prRemote { |host, options, clientID|
-		var addr = if(host.isKindOf(NetAddr)) { host } {
-			var parts = host.asString.split($:);
-			if(parts.size > 2 or: { parts[0].isEmpty } or: { parts.size == 2 and: { this.prIsPort(parts[1]).not } }) {
-				Error("expected a host, as in \"studio\" or \"studio:57111\": %".format(host)).throw
-			};
-			NetAddr(parts[0], (parts[1] ? 57110).asInteger)
+	prAddr { |host|
+		var parts;
+		if(host.isKindOf(Server)) { ^host.addr };
+		if(host.isKindOf(NetAddr)) { ^host };
+		parts = host.asString.split($:);
+		if(parts.size > 2 or: { parts[0].isEmpty } or: { parts.size == 2 and: { this.prIsPort(parts[1]).not } }) {
+			Error("expected a host, as in \"studio\" or \"studio:57111\": %".format(host)).throw
 		};
+		^NetAddr(parts[0], (parts[1] ? 57110).asInteger)
+	}
+
+	prRemote { |addr, options, clientID|
 		^Server.remote("%:%".format(addr.hostname, addr.port).asSymbol, addr, options, clientID)
 	}
 
@@ -54,8 +70,10 @@ ServerGroup {
 	collect { |function| ^servers.collect(function) }
 
 	// Of all: time tags are the same only if these are.
-	latency { ^servers[0].latency }
-	latency_ { |seconds| servers.do { |server| server.latency = seconds } }
+	latency_ { |seconds|
+		latency = seconds;
+		servers.do { |server| server.latency = seconds };
+	}
 
 	serverRunning { ^servers.every(_.serverRunning) }
 
