@@ -16,8 +16,9 @@ namespace {
 constexpr const char* command = "/g_queryCost";
 constexpr int32_t root = 0;
 constexpr int most_restarts = 3;
-constexpr int most_pages = 4096;         // those of a server with as many nodes as it may have, twice
-constexpr size_t most_entries = 1 << 21; // these nodes, each told in an entry of its own
+constexpr int most_pages = 4096;             // those of a server with as many nodes as it may have, twice
+constexpr size_t most_entries = 1 << 21;     // these nodes, each told in an entry of its own
+constexpr size_t most_name_bytes = 64 << 20; // of the names in these entries
 
 } // namespace
 
@@ -29,6 +30,7 @@ void Query::begin() {
     places_.clear();
     sample_ = {};
     pages_ = 0;
+    name_bytes_ = 0;
     ask();
 }
 
@@ -65,11 +67,14 @@ Query::Step Query::take_page(Page&& page) {
         return Step::ignored;
     sample_.server = page.server;
     sample_.groups.insert(sample_.groups.end(), page.groups.begin(), page.groups.end());
+    for (const SynthsEntry& entry : page.synths)
+        name_bytes_ += entry.name.size();
     std::move(page.synths.begin(), page.synths.end(), std::back_inserter(sample_.synths));
     places_ = std::move(page.next);
     if (places_.empty())
         return Step::done;
-    if (++pages_ == most_pages || sample_.groups.size() + sample_.synths.size() > most_entries)
+    if (++pages_ == most_pages || sample_.groups.size() + sample_.synths.size() > most_entries ||
+        name_bytes_ > most_name_bytes)
         return fail("the server's tree has no end");
     ask();
     return Step::ask;

@@ -45,6 +45,7 @@ private:
     std::vector<std::byte> packet_;
     Sample sample_;
     int pages_ = 0, restarts_ = 0;
+    size_t name_bytes_ = 0; ///< in sample_
     std::string failure_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <string_view>
 
 using namespace scs;
@@ -198,4 +199,26 @@ TEST_CASE("what ends a query") {
     CHECK(step == Step::failed);
     CHECK(full.failure() == "the server's tree has no end");
     CHECK(pages == (1 << 21) / 2000 + 1);
+}
+
+TEST_CASE("long names are no way to fill the memory") {
+    const std::string name(1 << 20, 'x');
+    const auto large = page(0, false, synths(0, name.c_str(), 1) + next({0, 0}));
+    Query query;
+    Step step = give(query, large);
+    int pages = 1;
+    for (; step == Step::ask && pages < 100; ++pages)
+        step = give(query, large);
+    CHECK(step == Step::failed);
+    CHECK(query.failure() == "the server's tree has no end");
+    CHECK(pages == 65);
+}
+
+TEST_CASE("names are counted anew where the tree is asked for anew") {
+    const std::string name(40 << 20, 'x');
+    const auto large = page(0, false, synths(0, name.c_str(), 1) + next({7, 0}));
+    Query query;
+    CHECK(give(query, large) == Step::ask);
+    CHECK(fail(query, "/g_queryCost", "Node 7 not found") == Step::ask);
+    CHECK(give(query, large) == Step::ask);
 }
