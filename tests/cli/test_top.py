@@ -122,6 +122,26 @@ def test_samples_go_on(launch):
         child.stdout.close()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_ends_it_while_nobody_reads(launch, number):
+    server = launch()
+    with Client(server.port) as client:
+        client.send("/g_new", *(value for group in range(1, 101) for value in (group, 1, 0)))
+        client.sync()
+    with subprocess.Popen([PW_SCSYNTH, "top", "-u", str(server.port), "--json", "-d", "0.1"],
+                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as child:
+        try:
+            room = fcntl.fcntl(child.stdout, fcntl.F_SETPIPE_SZ, 4096)  # less than a line
+
+            def waiting():
+                return struct.unpack("i", fcntl.ioctl(child.stdout, termios.FIONREAD, bytes(4)))[0]
+            wait_for(lambda: waiting() == room, "a full pipe")
+            child.send_signal(number)
+            assert child.wait(5) == 0
+        finally:
+            child.kill()
+
+
 def test_a_hundred_thousand_nodes(launch):
     server = launch("-n", 131072, "-m", 131072)
     with Client(server.port, timeout=20) as client:

@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -117,7 +119,7 @@ private:
 
     void take_sample(Seen& server) {
         if (!server.trouble.empty() && !terminal_)
-            std::fprintf(stderr, "pw-scsynth: %s answers\n", server.name.c_str());
+            say(server.name + " answers");
         server.trouble.clear();
         if (!view_.held || !server.model)
             server.model = make_model(server.watch.sample());
@@ -139,8 +141,7 @@ private:
         if (terminal_)
             draw();
         else if (news && (options_.json || !are_several()))
-            std::fprintf(stderr, "pw-scsynth: %s%s\n", server.watch.why().c_str(),
-                         options_.once ? "" : "; trying again");
+            say(server.watch.why() + (options_.once ? "" : "; trying again"));
         end_once();
     }
 
@@ -173,8 +174,30 @@ private:
             print(plain_text(scene(), view_));
     }
 
-    void print(const std::string& text) {
-        if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    void print(const std::string& text) { write(STDOUT_FILENO, text); }
+    void say(const std::string& line) { write(STDERR_FILENO, "pw-scsynth: " + line + "\n"); }
+
+    /// Where nobody reads, a signal still ends the program, so it waits for both. A pipe that has room takes PIPE_BUF
+    /// bytes without waiting for more.
+    void write(int fd, std::string_view text) {
+        while (!text.empty() && !over()) {
+            pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {fd, POLLOUT, 0}};
+            if (::poll(polled, std::size(polled), -1) < 0)
+                fail_to_write();
+            if (polled[0].revents)
+                take_signals();
+            if (!polled[1].revents || over())
+                continue;
+            const ssize_t written = ::write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+            if (written < 0)
+                fail_to_write();
+            else
+                text.remove_prefix(size_t(written));
+        }
+    }
+
+    void fail_to_write() {
+        if (errno != EINTR && errno != EAGAIN)
             failure_ = Error{std::string("cannot write: ") + std::strerror(errno)};
     }
 
