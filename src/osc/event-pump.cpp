@@ -91,15 +91,12 @@ void tell(ReplyPort& port, const LinkEvent& event) {
     (void)port.send(to_endpoint(event.to.client), "/link_set", args);
 }
 
-/// Hands on text line by line.
-void print_lines(EventSink& sink, std::string_view text, void (EventSink::*print)(std::string_view)) {
-    while (!text.empty()) {
-        const size_t end = text.find('\n');
-        (sink.*print)(text.substr(0, end));
-        if (end == std::string_view::npos)
-            break;
-        text.remove_prefix(end + 1);
-    }
+/// Newlines before the end come from names and labels, and begin no line.
+std::string_view line_of(std::span<const std::byte> bytes) {
+    std::string_view text = text_of(bytes);
+    if (text.ends_with('\n'))
+        text.remove_suffix(1);
+    return text;
 }
 
 void hand_on(EventSink& sink, const HandbackEvent& event) {
@@ -142,9 +139,10 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
         if (LinkEvent event; read(record, event))
             tell(port, event);
         break;
-    case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::print); break;
+    case EventKind::print: sink.print(line_of(record.subspan(sizeof header))); break;
     case EventKind::piece: sink.piece(text_of(record.subspan(sizeof header))); break;
-    case EventKind::complain: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::complain); break;
+    case EventKind::complain: sink.complain(line_of(record.subspan(sizeof header))); break;
+    case EventKind::poll: sink.poll(line_of(record.subspan(sizeof header))); break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
             sink.late(event.seconds);

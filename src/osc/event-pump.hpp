@@ -25,7 +25,7 @@ public:
     virtual void retired(CommandBundle*) noexcept = 0;
     /// Something out of use: to be deleted on the worker.
     virtual void release(Handback*) noexcept = 0;
-    /// A line without its newline.
+    /// A line without its newline. Names in it may have any characters.
     virtual void print(std::string_view line) = 0;
     /// A node has come, gone, moved, or been run or paused.
     virtual void node_changed() noexcept {}
@@ -33,6 +33,8 @@ public:
     virtual void piece(std::string_view text) = 0;
     /// As print() about a client's mistake, of which there may be too many for a log.
     virtual void complain(std::string_view line) { print(line); }
+    /// The same about what Poll and Dpoll print.
+    virtual void poll(std::string_view line) { print(line); }
     /// A bundle came that long after its time.
     virtual void late(double seconds) = 0;
     /// A packet that a plugin's command asks to be performed, as if it had come from `from`. Offline only.

@@ -293,7 +293,7 @@ std::shared_ptr<const Packet> OscLoop::take_in(std::span<const std::byte> bytes)
     } counted{counters_};
     counters_.received.fetch_add(1, std::memory_order_relaxed);
     if (dump_mode_ & 2)
-        print(to_hex(bytes));
+        print_dump(to_hex(bytes));
     auto decoded = decode(bytes);
     if (!decoded) {
         callbacks_.log(Level::debug, "OSC packet rejected: " + decoded.error());
@@ -310,7 +310,7 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
         return;
     if (dump_mode_ & 1)
         if (const std::string text = to_text(*packet); !text.empty())
-            print(text);
+            print_dump(text);
     take_bundles(packet, from);
 }
 
@@ -409,13 +409,13 @@ void OscLoop::release(Handback* object) noexcept {
     worker_.add(object);
 }
 
-void OscLoop::print(std::string_view line) {
-    while (true) { // a dump of a packet has several lines
-        const size_t end = line.find('\n');
-        callbacks_.log(Level::output, std::string(line.substr(0, end)));
-        if (end == line.npos || end + 1 == line.size())
+void OscLoop::print_dump(std::string_view text) {
+    while (true) {
+        const size_t end = text.find('\n');
+        print(text.substr(0, end));
+        if (end == text.npos || end + 1 == text.size())
             break;
-        line.remove_prefix(end + 1);
+        text.remove_prefix(end + 1);
     }
 }
 

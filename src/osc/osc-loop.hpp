@@ -73,8 +73,9 @@ private:
     void reply(Command&) override;
     void retired(CommandBundle*) noexcept override;
     void release(Handback*) noexcept override;
-    void print(std::string_view line) override;
+    void print(std::string_view line) override { callbacks_.log(Level::output, std::string(line)); }
     void complain(std::string_view line) override { log_limited(failures_, Level::output, std::string(line)); }
+    void poll(std::string_view line) override { log_limited(polls_, Level::output, std::string(line)); }
     void late(double seconds) override;
     void node_changed() noexcept override { services_.keeper.note_change(); }
     void piece(std::string_view text) override;
@@ -91,6 +92,8 @@ private:
     template <class F>
     bool if_memory_lasts(F&& action) noexcept;
 
+    /// Prints the lines of a dump of a packet.
+    void print_dump(std::string_view text);
     void receive();
     /// Datagrams of senders of whom it wasn't known whether they are obeyed.
     void receive_waiting();
@@ -155,6 +158,7 @@ private:
     LineLimit failures_{50, std::chrono::milliseconds(100)}; ///< what pw-scsynth shows of their own mistakes
     Level failure_level_ = Level::info;
     LineLimit late_lines_{50, std::chrono::milliseconds(100)};
+    LineLimit polls_{1000, std::chrono::milliseconds(1)}; ///< users look for each of these, as long as they can
     LineLimit plugin_losses_{5, std::chrono::seconds(1)};
     const std::string out_of_memory_ = "out of memory: an OSC packet is lost"; ///< made while there is some
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/line-limit.hpp"
 #include "engine/base/printable.hpp"
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <chrono>
 #include <netinet/in.h>
+#include <string>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace scs;
@@ -35,6 +41,17 @@ size_t count(const std::string& text, std::string_view what) {
     for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1))
         ++found;
     return found;
+}
+
+/// Has a plugin's command print what its Poll does, that often.
+void define_poll() {
+    PluginRegistry::instance().define_command(
+        "testPoll",
+        [](::World*, void*, ::sc_msg_iter* args, void*) {
+            for (int left = args->geti(); left > 0; --left)
+                interface_table()->fPrint("%s: %g\n", "label\n<3>fake", 0.5);
+        },
+        nullptr);
 }
 
 } // namespace
@@ -120,4 +137,40 @@ TEST_CASE("names with control characters are printed without them") {
     CHECK(log.find("evil\\x1b[2J\\x0d\\x9b: UGen") != std::string::npos);
     CHECK(log.find("\"text\\x0a\\x1b[1A\"") != std::string::npos);
     CHECK(std::none_of(log.begin(), log.end(), [](char c) { return c != '\n' && uint8_t(c) < 0x20; }));
+}
+
+TEST_CASE("labels and names with newlines begin no line") {
+    define_poll();
+    Rig rig;
+    Client client(rig);
+    client.send("/cmd", {std::string_view("testPoll"), 1});
+    client.send("/d_recv", {std::span<const std::byte>(synthdef("def\n<3>fake", ""))});
+    CHECK(client.receive() == "/done /d_recv");
+    client.send("/s_new", {std::string_view("def\n<3>fake"), 1000, 0, 0});
+    client.send("/g_dumpTree", {0, 0});
+    client.send("/n_trace", {0});
+    CHECK(wait_until([&] { return count(rig.log(), " 1000 def") == 2; }));
+    const std::string log = rig.log();
+    CHECK(log.find("label\\x0a<3>fake: 0.5\n") != std::string::npos);
+    CHECK(count(log, "   1000 def\\x0a<3>fake\n") == 2);
+    CHECK(log.find("\n<3>") == std::string::npos);
+}
+
+TEST_CASE("of what is polled the log gets a thousand lines at once, and then a thousand a second") {
+    define_poll();
+    Rig rig;
+    Client client(rig);
+    constexpr size_t all = 6000; // for which the ring has room
+    const auto began = std::chrono::steady_clock::now();
+    client.send("/cmd", {std::string_view("testPoll"), int32_t(all)});
+    client.until_synced();
+    const auto ms = size_t((std::chrono::steady_clock::now() - began) / std::chrono::milliseconds(1));
+    const size_t lines = count(rig.log(), "fake: 0.5");
+    CHECK(lines >= 1000);
+    CHECK(lines <= 1001 + ms);
+    CHECK(lines < all);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    client.send("/cmd", {std::string_view("testPoll"), 1});
+    client.until_synced();
+    CHECK(rig.log().find(" such lines were left out)\n") != std::string::npos);
 }

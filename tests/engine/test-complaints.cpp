@@ -106,7 +106,7 @@ Lines lines_of(std::vector<UnitSpec> units, std::vector<float> constants) {
     for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
         EventHeader header;
         std::memcpy(&header, record.data(), sizeof header);
-        lines.asked_for += header.kind == EventKind::print;
+        lines.asked_for += header.kind == EventKind::poll;
         lines.limited += header.kind == EventKind::piece; // the OSC thread makes lines of these, and limits them
         ring.pop();
     }

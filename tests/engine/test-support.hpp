@@ -186,7 +186,7 @@ struct Fixture {
             } else if (header.kind == EventKind::late) {
                 ++late;
             } else if (header.kind == EventKind::print || header.kind == EventKind::piece ||
-                       header.kind == EventKind::complain) {
+                       header.kind == EventKind::complain || header.kind == EventKind::poll) {
                 printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header,
                                header.bytes - sizeof header);
             } else if (header.kind == EventKind::handback) {

@@ -65,7 +65,7 @@ std::vector<std::string> told(Fixture& f, int blocks) {
             EventHeader header;
             std::memcpy(&header, record.data(), sizeof header);
             if (header.kind == EventKind::trigger || header.kind == EventKind::node_reply ||
-                header.kind == EventKind::print)
+                header.kind == EventKind::poll)
                 all.emplace_back(reinterpret_cast<const char*>(record.data()), header.bytes);
             ring.pop();
         }

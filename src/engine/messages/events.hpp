@@ -13,18 +13,19 @@ namespace scs {
 // EventHeader. Handbacks are never lost; other events are dropped and counted when the ring is full.
 
 enum class EventKind : uint32_t {
-    handback,       ///< HandbackEvent
-    node,           ///< NodeEvent
-    trigger,        ///< TriggerEvent
-    node_reply,     ///< NodeReplyEvent and the data that follows it
-    midi,           ///< MidiEvent
-    link,           ///< LinkEvent
-    print,          ///< EventHeader, then text without a terminator: whole lines
-    piece,          ///< the same, but the line may go on with the next piece
-    complain,       ///< as print, of which the log may leave some out
-    late,           ///< LateEvent
-    completion,     ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now (offline)
-    command_done,   ///< ReplyEvent, then the name of a plugin's command that has been carried out
+    handback,     ///< HandbackEvent
+    node,         ///< NodeEvent
+    trigger,      ///< TriggerEvent
+    node_reply,   ///< NodeReplyEvent and the data that follows it
+    midi,         ///< MidiEvent
+    link,         ///< LinkEvent
+    print,        ///< EventHeader, then a line, which may have names of clients in it; a newline at its end isn't of it
+    piece,        ///< the same, but the line may go on with the next piece
+    complain,     ///< as print, of which the log may leave some out
+    poll,         ///< the same with what Poll and Dpoll print, of which there may be more
+    late,         ///< LateEvent
+    completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now (offline)
+    command_done, ///< ReplyEvent, then the name of a plugin's command that has been carried out
     command_failed, ///< ReplyEvent, then what went wrong with a plugin's command
     packet,         ///< ReplyEvent, then a packet that a plugin sends to a client
 };

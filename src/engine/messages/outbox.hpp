@@ -39,13 +39,15 @@ public:
         return true;
     }
 
-    /// Emits a print event (for the server's log). Text is cut at 1000 bytes. false: dropped.
+    /// Emits a print event, a line for the server's log. Text is cut at 1000 bytes. false: dropped.
     bool print(std::string_view text) noexcept { return say(EventKind::print, text); }
     /// The same with a piece of a line, which ends where the text has a newline.
     void print_piece(std::string_view text) noexcept { (void)say(EventKind::piece, text); }
     /// The same as print() with what a client did wrong, and may do wrong again at any rate: the log leaves out what is
     /// too much.
     void complain(std::string_view text) noexcept { (void)say(EventKind::complain, text); }
+    /// The same with what Poll and Dpoll print.
+    void poll(std::string_view text) noexcept { (void)say(EventKind::poll, text); }
 
     /// Hands an object back to the thread that `what` implies. Never lost.
     void hand_back(Handback* object, Handback::Kind what) noexcept {

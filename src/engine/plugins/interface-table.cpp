@@ -49,7 +49,8 @@ PluginHost& host_of(::World* world) noexcept {
 
 // ---- printing and randomness
 
-/// Whether a user has asked for each of these lines: those of Poll and Dpoll. Others may come in each block.
+/// Whether a user has asked for each of these lines: those of Poll and Dpoll. Their labels may have newlines. Others
+/// may come in each block.
 bool was_asked_for(const char* format) noexcept {
     return std::strcmp(format, "%s: %g\n") == 0 || std::strcmp(format, "%s: %g block offset: %d\n") == 0;
 }
@@ -66,7 +67,7 @@ int print(const char* format, ...) {
     const size_t bytes = std::min(size_t(length), sizeof text - 1);
     const FaultGuard::HostCode whole;
     if (rendering && was_asked_for(format))
-        rendering->outbox().print({text, bytes});
+        rendering->outbox().poll({text, bytes});
     else if (rendering)
         rendering->outbox().print_piece({text, bytes});
     else if (!PluginOutlet::print_piece({text, bytes}))

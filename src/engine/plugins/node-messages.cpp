@@ -65,7 +65,7 @@ void SynthMessages::poll(std::string_view label, float value, int frame) noexcep
     if (frame >= 0)
         line.add(" block offset: %d", frame);
     line.add("\n");
-    (void)world_.outbox().print(line.take());
+    world_.outbox().poll(line.take());
 }
 
 } // namespace scs

@@ -218,7 +218,8 @@ bool UnitGraph::render_traced() noexcept {
     Outbox& outbox = self.world->outbox();
     const ::Graph& graph = self.graph();
     TextLine line;
-    line.add("\nTRACE %d  %s    #units: %u", graph.mNode.mID, self.program->name.c_str(), self.program->num_calc_units);
+    outbox.print("\n");
+    line.add("TRACE %d  %s    #units: %u", graph.mNode.mID, self.program->name.c_str(), self.program->num_calc_units);
     outbox.print(line.take());
     int index = 0;
     const auto run = [&](::Unit* unit) {

@@ -30,7 +30,8 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
     TextLine title;
-    title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
+    outbox.print("\n");
+    title.add("TRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     outbox.print(title.take());
 
     wake(voice); // this computes what is at rest, too, and its state may go on changing then
