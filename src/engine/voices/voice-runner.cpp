@@ -229,15 +229,17 @@ template <class BlockFor>
 bool VoiceRunner::run_starts(const NativeCode& code, BlockFor&& block_for) noexcept {
     const std::span<const Op> ops(code.starts);
     while (started_ < ops.size()) {
-        FaultGuard::progress();
         if (deadline_ && deadline_->spend(int64_t(starts_at_once) * code.start_cost))
             return false;
         const size_t end = std::min(started_ + starts_at_once, ops.size());
         for (bool again = false; started_ < end && !again; started_ += !again) {
             Block& its = block_for(ops[started_]);
-            its.again = false;
             ops[started_].run(ops[started_], its);
             again = its.again;
+            if (again) {
+                its.again = false;
+                FaultGuard::progress();
+            }
         }
     }
     started_ = 0;
