@@ -212,9 +212,10 @@ bool draws(const SynthDef& def) {
 } // namespace
 
 TEST_CASE("voices with blocks and rates of their own have the bits of unit graphs") {
-    for (const auto& [server, frames] : {std::pair(64, 64), std::pair(128, 64), std::pair(128, 128)})
+    for (const auto& blocks : {std::pair(64, 64), std::pair(128, 64), std::pair(128, 128)})
         for (int times_as_fast = 1; times_as_fast <= 16; times_as_fast *= 2)
             for (unsigned seed = 0; seed < 12; ++seed) {
+                const int server = blocks.first, frames = blocks.second;
                 const SynthRate rate{frames, times_as_fast};
                 if (frames == server && times_as_fast == 1)
                     continue;
