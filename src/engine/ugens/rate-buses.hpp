@@ -16,7 +16,7 @@
 namespace scs {
 
 /// For units that read audio buses. [rt]
-class BusReader {
+class alignas(8) BusReader {
 public:
     static size_t bytes(const Ticks&, int channels) noexcept SCS_NONBLOCKING;
     /// In memory of that size, aligned to 8 bytes.
@@ -56,7 +56,7 @@ private:
 
 /// For AudioControl, each channel of which is a value, a control bus that is interpolated over the server's block, or
 /// an audio bus. [rt]
-class ControlReader {
+class alignas(8) ControlReader {
 public:
     static size_t bytes(const Ticks&, int channels) noexcept SCS_NONBLOCKING;
     /// In memory of that size, aligned to 8 bytes.
@@ -83,7 +83,7 @@ private:
 };
 
 /// For units that write audio buses. [rt]
-class BusWriter {
+class alignas(8) BusWriter {
 public:
     /// `late`: frames by which all is to be delayed.
     static size_t bytes(const Ticks&, int channels, int late) noexcept SCS_NONBLOCKING;
