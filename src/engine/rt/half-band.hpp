@@ -57,7 +57,7 @@ class HalfBand {
 public:
     static constexpr int most_delay = 9; ///< samples
     /// [any] Bytes of memory; `samples`: of the higher rate, the most that it is given or asked for at once.
-    static size_t bytes(int factor, int samples) noexcept;
+    static size_t bytes(int factor, int samples) noexcept SCS_NONBLOCKING;
     /// [rt] `memory`: of that size, aligned to 4 bytes; null for a factor of 1. Keeps it.
     void begin(int factor, int samples, void* memory) noexcept SCS_NONBLOCKING;
     /// [rt] Takes samples of the higher rate, a power of two; returns how many of the lower rate it has put to `to`:
